@@ -1,9 +1,9 @@
 """The store: tables, migrations, and every query as a named function.
 
 ``open_store`` opens a database by its URL. The queries are in modules by subject: ``accounts``,
-``reading`` (operations 3 and 5 to 10), ``changes`` (operation 4), ``commits`` (stamps), ``merging``
-(loads) and ``exporting``. They return rows of int, str and None, in the order of the contract's
-fields, and know neither HTTP nor JSON.
+``interface_queries`` (operations 3 and 5 to 10), ``changes`` (operation 4), ``commits`` (stamps),
+``merging`` (loads) and ``exporting``. They return rows of int, str and None, in the order of the
+contract's fields, and know neither HTTP nor JSON.
 """
 
 from masthead.databases.urls import is_postgresql, sqlite_path
@@ -25,10 +25,10 @@ __all__ = [
 
 
 def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
-    """Return the database that ``url`` names, opened (``Store.open``).
+    """Open and return the database that ``url`` names (``Store.open``).
 
-    Raises what :func:`find_store` does, and MastheadError if the database has another schema than
-    this version's, or the secret key is not its own.
+    Raises what :func:`find_store` raises, and MastheadError if the schema is not this version's or
+    the secret key is not the database's.
     """
     store = find_store(url, clock=clock, read_url=read_url)
     store.open()
@@ -38,13 +38,13 @@ def open_store(url: str, *, clock: Clock | None = None, read_url: str | None = N
 def find_store(url: str, *, clock: Clock | None = None, read_url: str | None = None) -> Store:
     """Return the database that ``url`` names, without opening it.
 
-    ``sqlite:///masthead.db`` is a file in the current folder, ``sqlite:////var/lib/masthead.db``
-    one by its full path, ``postgresql://user@host/name`` a database of a server. ``read_url`` is a
-    replica of the latter to read from. Stamps use ``clock`` if it is given. Raises BadUsage for any
-    other URL.
+    ``sqlite:///masthead.db`` is a file in the current folder, ``sqlite:////var/lib/masthead.db`` is
+    a file by its full path, and ``postgresql://user@host/name`` is a database on a server.
+    ``read_url`` names a replica of a PostgreSQL database to read from. Stamps use ``clock`` if it
+    is given. Raises BadUsage for any other URL.
     """
     if is_postgresql(url):
-        # Imported only here, since psycopg takes long to import.
+        # Imported here because psycopg takes long to import.
         from masthead.store.postgresql import PostgresStore  # noqa: PLC0415
 
         if read_url and not is_postgresql(read_url):

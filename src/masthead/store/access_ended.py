@@ -1,7 +1,7 @@
-"""Who may come in: of all accounts, as a restore carries it from one database to another.
+"""Access to all accounts, which a restore copies from the replaced database.
 
-It is what an operator or a publisher has ended since the backup was made, and what must not be
-valid again: API credentials, accounts that were switched off, operators, their roles and passwords
+Access that an operator or a publisher ended after the backup must not become valid again: API
+credentials, accounts that were switched off, operators, their roles and passwords
 (rules, "Restored backups: who may come in").
 """
 
@@ -13,7 +13,7 @@ from masthead.store.database import Connection, Row, Store
 __all__ = ["TABLES", "Admitted", "Carried", "admitted_by", "carry_over", "end_sessions"]
 
 TABLES = ("accounts", "api_keys", "operators", "secret_key")
-"""The tables that are read."""
+"""The tables that a restore reads for this."""
 
 _SETTINGS = {
     "switched on or off": ("active", "api_active"),
@@ -30,7 +30,7 @@ _OPERATOR = (
 
 
 class Admitted(NamedTuple):
-    """The settings of each account, all pairs that open one, and all operators."""
+    """The settings of each account, all pairs of API credentials, and all operators."""
 
     settings: dict[int, Row]
     pairs: list[Row]
@@ -38,14 +38,14 @@ class Admitted(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """What has changed in which account, and the accounts that were closed."""
+    """What changed in each account, and the accounts that were switched off."""
 
     changed: dict[int, list[str]]
     closed: list[int]
 
 
 def admitted_by(connection: Connection) -> Admitted:
-    """Return who may come in by a database."""
+    """Return who has access according to a database."""
     accounts = connection.rows(f"SELECT account_id, {', '.join(_COLUMNS)} FROM accounts")
     return Admitted(
         {row[0]: row[1:] for row in accounts},
@@ -57,10 +57,10 @@ def admitted_by(connection: Connection) -> Admitted:
 
 
 def carry_over(connection: Connection, other: Admitted) -> Carried:
-    """Let those come in whom ``other`` lets in, and nobody else, in the caller's transaction.
+    """Give access to exactly those whom ``other`` admits, in the caller's transaction.
 
-    An account that ``other`` lacks was removed: it is switched off, without credentials and
-    operators. Both databases have the same secret key.
+    If ``other`` lacks an account, the account was removed. It is switched off and loses its
+    credentials and operators. Both databases must have the same secret key.
     """
     own = admitted_by(connection)
     of_both = own.settings.keys() & other.settings.keys()
@@ -93,7 +93,7 @@ def carry_over(connection: Connection, other: Admitted) -> Carried:
 
 
 def _changes(own: Admitted, other: Admitted, account_id: int) -> list[str]:
-    """Return what is not the same of an account."""
+    """Return what differs in an account."""
     one, two = (
         dict(zip(_COLUMNS, each.settings[account_id], strict=True)) for each in (own, other)
     )

@@ -1,8 +1,8 @@
-"""Removing an account: all its data, its credentials and what servers have counted of it.
+"""Remove an account: all its data, its credentials and its counters.
 
-Of it remain the entries of the audit log and, in ``removed_accounts``, its number with its newest
-stamp. So an account that gets the number again begins an epoch, and clients of the former one get
-410 and not the changes of other data (rules, "An account is removed").
+The audit log keeps its entries, and ``removed_accounts`` keeps the account's number and newest
+stamp. A new account with that number therefore begins an epoch. Clients of the removed account get
+410 instead of the changes of other data (rules, "An account is removed").
 """
 
 from collections.abc import Iterator
@@ -26,8 +26,8 @@ OF_AN_ACCOUNT = (
     "api_keys",
     "operators",
 )
-"""The tables with rows of an account, without ``accounts``, in the order in which they are emptied:
-a row goes before those that it refers to."""
+"""The tables with an account's rows, except ``accounts``, in the order in which they are emptied:
+rows go before the rows that they refer to."""
 
 COUNTERS = (
     "login_failures",
@@ -36,20 +36,20 @@ COUNTERS = (
     "operator_sessions",
     "request_counts",
 )
-"""The tables of what servers count, which an embedded database has in another file."""
+"""The tables of counters that servers write. An embedded database has them in another file."""
 
 STAGED = (*(table.name for table in TABLES), "erasures", "problems", "keys", "natural_keys")
-"""The staging tables of PostgreSQL, by their own names."""
+"""The staging tables of PostgreSQL, without their prefix ``staged_``."""
 
 
 def remove_account(
     store: Store, account_id: int, *, by: audit.Actor | None = None
 ) -> dict[str, int]:
-    """Remove an account with everything of it, in one transaction; wait for a load that runs.
+    """Remove an account and all its data in one transaction, after any running load ends.
 
-    Returns how many rows each table of data has lost, without those that had none. The file of an
-    embedded database is then rewritten, so that it has no trace of them. Raises NotFound if there
-    is no such account.
+    Returns the number of deleted rows by table, without tables that had none. The file of an
+    embedded database is then rewritten to remove all traces of these rows. Raises NotFound if the
+    account does not exist.
     """
     removed = {}
     with _without_loads(store, account_id) as connection:
@@ -87,10 +87,10 @@ def remove_account(
 
 @contextmanager
 def _without_loads(store: Store, account_id: int) -> Iterator[Connection]:
-    """Yield a connection in a transaction, beside which no load of the account runs.
+    """Yield a connection in a transaction that excludes loads of the account.
 
-    The lock of loads comes first, as in a load. On PostgreSQL it is a row that is deleted in this
-    transaction, so no other session can hold it.
+    The load lock is taken first, as in a load. On PostgreSQL, the lock is a row that this
+    transaction deletes, so this session must hold it.
     """
     with store.writer() as connection:
         accounts.settings_of(connection, account_id)

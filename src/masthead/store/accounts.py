@@ -1,4 +1,4 @@
-"""Accounts and their settings. Requests find an account by ``masthead.store.credentials``."""
+"""Accounts and their settings. ``masthead.store.credentials`` finds the account of a request."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ Values = Mapping[str, Value]
 Settings = dict[str, Value]
 
 SETTINGS = tuple(column.name for column in ACCOUNTS.columns)
-"""The columns of an account, in the order in which they are shown."""
+"""The columns of an account, in display order."""
 
 _COLUMNS = ", ".join(SETTINGS)
 _SECRETS = ("api_key", "api_login")
@@ -69,7 +69,7 @@ def get_account(connection: Connection, account_id: int) -> Row | None:
 def settings_of(connection: Connection, account_id: int) -> Settings:
     """Return the settings of an account by name, in the order of :data:`SETTINGS`.
 
-    Raises NotFound if there is no such account.
+    Raises NotFound if the account does not exist.
     """
     found = _found(connection, account_id)
     if found is None:
@@ -78,9 +78,9 @@ def settings_of(connection: Connection, account_id: int) -> Settings:
 
 
 def second_of(connection: Connection, account_id: int) -> str:
-    """Return ``YYYY-MM-DD hh:mm:ss``: what time it is for an account, by the database's clock.
+    """Return the database's time in the account's time zone, as ``YYYY-MM-DD hh:mm:ss``.
 
-    In UTC for an account that is not there.
+    The time is in UTC if the account does not exist.
     """
     found = _found(connection, account_id) or {"time_zone": "UTC"}
     return second_in(str(found["time_zone"]), connection.now())
@@ -94,7 +94,7 @@ def _found(connection: Connection, account_id: Value) -> Settings | None:
 
 
 def _unsealed(connection: Connection, row: Row) -> Row:
-    """Return an account's row, with the first columns of SETTINGS, with its pair in clear."""
+    """Return an account's row with its pair in clear; it has the first columns of SETTINGS."""
     values = list(row)
     for name, place in _PLACES.items():
         if row[place] is not None:
@@ -107,7 +107,7 @@ def _sealed_for(account_id: int | str | None, name: str) -> str:
 
 
 def add_account(store: Store, values: Values, *, by: audit.Actor | None = None) -> None:
-    """Add an account. Columns that ``values`` lack get defaults, credentials random ones.
+    """Add an account. Columns missing from ``values`` get defaults, missing credentials are random.
 
     Raises BadInput if the id or the api_key is taken.
     """
@@ -126,12 +126,12 @@ def set_account(
     """Change the settings in ``values``.
 
     Hiding ``password_md5``, or showing it again, changes every subscriber's record (decisions,
-    "Passwords"). Raises NotFound if there is no such account, BadInput if another one has the
+    "Passwords"). Raises NotFound if the account does not exist, BadInput if another account has the
     api_key.
     """
     with store.writer() as connection, connection.transaction():
         if "hide_password_md5" in values:
-            # First, since it may wait long for a load, and others wait for the lock of accounts.
+            # First: this may wait long for a load, and others wait for the lock of accounts.
             connection.lock_account(account_id)
         connection.lock_accounts()
         before = settings_of(connection, account_id)
@@ -143,7 +143,7 @@ def set_account(
 
 
 def _show_otherwise(connection: Connection, before: Settings, values: Values) -> bool:
-    """Change every subscriber's record if ``password_md5`` is hidden now, or shown again."""
+    """Change every subscriber's record if ``values`` hide ``password_md5`` or show it again."""
     if values.get("hide_password_md5", before["hide_password_md5"]) == before["hide_password_md5"]:
         return False
     account_id = int(before["account_id"] or 0)
@@ -160,8 +160,8 @@ def rotate_key(
 ) -> None:
     """Give the account a new random api_key and api_login.
 
-    The old ones still work for ``overlap_us`` microseconds. Raises NotFound if there is no such
-    account.
+    The old pair still works for ``overlap_us`` microseconds. Raises NotFound if the account does
+    not exist.
     """
     values = dict(zip(_SECRETS, new_credentials(), strict=True))
     with store.writer() as connection, connection.transaction():
@@ -175,13 +175,13 @@ def rotate_key(
 
 
 def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) -> int | None:
-    """Seal all pairs with the store's new secret key; return how many there are.
+    """Seal all pairs with the store's new secret key; return the number of accounts.
 
-    ``old`` is the key with which they are sealed; None: it is lost, and each account gets a new
-    random pair. Replaced pairs that still work end, since only their hashes are kept. If the pairs
-    are sealed with the store's key already, nothing changes and None is returned (rules, "The
-    secret key is changed a second time"). Raises BadInput if the database is of an earlier version,
-    MastheadError if the pairs are not sealed with ``old``.
+    ``old`` is the key that sealed them. If it is None, the key is lost and each account gets a new
+    random pair. Replaced pairs stop working, since only their hashes are stored. If the store's key
+    already seals the pairs, nothing changes and None is returned (rules, "The secret key is changed
+    a second time"). Raises BadInput if the database is of an earlier version, MastheadError if
+    ``old`` did not seal the pairs.
     """
     store.secret.make()
     with store.writer() as connection, connection.transaction():
@@ -214,7 +214,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
 def save_accounts(
     store: Store, rows: list[Values], *, by: audit.Actor | None = None
 ) -> tuple[int, int, int]:
-    """Add or change accounts in one transaction; return how many are new, changed, unchanged.
+    """Add or change accounts in one transaction; return the numbers of new, changed, unchanged.
 
     Raises BadInput if two accounts would share an api_key.
     """
@@ -254,7 +254,7 @@ def _save(
         }
         given = {name: value for name, value in values.items() if value is not None}
         values = {**defaults, **given}
-    # The same pair again is no change: it must not end the replaced pairs that still work.
+    # Setting the same pair again must not end the replaced pairs that still work.
     pair = {
         name: values[name]
         for name in _SECRETS
@@ -291,7 +291,7 @@ def _save(
 def _begin_feed(connection: Connection, account_id: int) -> None:
     """Add the first commit of a new account.
 
-    If its number was that of a removed account, an epoch begins after all that clients know of it.
+    If a removed account had this number, an epoch begins after the newest stamp of that account.
     """
     removed = connection.row(
         "SELECT newest_stamp FROM removed_accounts WHERE account_id = :account_id",
@@ -305,7 +305,7 @@ def _begin_feed(connection: Connection, account_id: int) -> None:
 
 
 def ask(store: Store) -> None:
-    """Ask the database the smallest question; raise StoreUnavailable where it does not respond."""
+    """Run the smallest query; raise StoreUnavailable if the database does not respond."""
     store.check()
     with store.reader() as connection:
         connection.rows("SELECT 1 FROM secret_key")

@@ -1,8 +1,8 @@
 """The audit log: an entry for each command that changes data or outputs much personal data.
 
-The entry of a change is written in the transaction of the change, so neither exists without the
-other. The entry of a reading command is written before any output. An entry contains no secret, and
-no personal data but ids of subscribers (rules, "Who did what").
+A change and its entry are written in one transaction, so neither exists without the other. The
+entry of a reading command is written before any output. An entry contains no secret, and no
+personal data except ids of subscribers (rules, "Who did what").
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,14 +19,14 @@ _ALL_ACCOUNTS = 0
 
 
 class Actor(NamedTuple):
-    """A command and the user of the operating system who runs it."""
+    """A command and the operating system's user who runs it."""
 
     user_name: str
     command: str
 
 
 class Entry(NamedTuple):
-    """An entry: when (microseconds since 1970), by whom, which command, account, and effect."""
+    """An entry: its time (microseconds since 1970), user, command, account and effect."""
 
     at: int
     user_name: str
@@ -57,11 +57,11 @@ def record(
 def record_reading(
     store: Store, actor: Actor | None, summary: str, *, account_id: int | None = None
 ) -> None:
-    """Add an entry in a transaction of its own, before the data are read.
+    """Add an entry in its own transaction, before the data are read.
 
-    Waits for other writers. Adds none to a database of an earlier version without an audit log,
-    which a backup does not migrate. Raises NotFound if there is no such account, StoreUnavailable
-    if the entry cannot be written.
+    Waits for other writers. Adds no entry if the database has no audit log: a backup does not
+    migrate a database of an earlier version. Raises NotFound if the account does not exist,
+    StoreUnavailable if the entry cannot be written.
     """
     if actor is None:
         return
@@ -77,9 +77,9 @@ def record_reading(
 def entries(
     connection: Connection, *, account_id: int | None = None, since_us: int = 0
 ) -> Iterator[Entry]:
-    """Yield the entries, the newest last: all, or those of an account or since a time.
+    """Yield the entries, newest last: all, or those of an account or since a time.
 
-    Entries about all accounts belong to each account.
+    Entries about all accounts belong to every account. ``since_us`` is in microseconds since 1970.
     """
     of_account = f" AND account_id IN (:account_id, {_ALL_ACCOUNTS})"
     rows = connection.stream(
@@ -97,9 +97,9 @@ def entries(
 
 
 def newest_entry(connection: Connection) -> int:
-    """Return the id of the newest entry of any account, 0 if there is none.
+    """Return the id of the newest entry of any account, or 0.
 
-    Every operation of the books adds one, so if this is the same, the books are too.
+    Every operation of the books adds an entry, so the books are unchanged while this id is.
     """
     ((found,),) = connection.rows("SELECT max(entry_id) FROM audit")
     return found or 0
@@ -108,7 +108,7 @@ def newest_entry(connection: Connection) -> int:
 def carry_over(connection: Connection, others: Sequence[Entry]) -> int:
     """Add the entries of another database that this one lacks; return how many were added.
 
-    All entries are then in the order of their times. Runs in the caller's transaction.
+    Afterwards, all entries are in the order of their times. Runs in the caller's transaction.
     """
     own = list(entries(connection))
     missing = set(others).difference(own)

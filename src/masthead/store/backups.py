@@ -1,6 +1,6 @@
-"""Backups of the embedded database, made while it is in use, and how they are restored.
+"""Back up the embedded database while it is in use, and restore its backups.
 
-A backup is one file, a SQLite database without a log. PostgreSQL has tools of its own for this.
+A backup is one file: a SQLite database without a log. PostgreSQL has its own backup tools.
 """
 
 import fcntl
@@ -28,20 +28,20 @@ __all__ = ["Restored", "Unread", "back_up", "restore_backup"]
 _Found = TypeVar("_Found")
 
 Advance = Callable[[int, int], None]
-"""Is called with the number of pages copied so far, and of all pages."""
+"""A callback that gets the number of pages copied so far and the number of all pages."""
 
 _UNFINISHED = pattern(r"\.unfinished-(backup|restore)-[0-9a-f]{8}$")
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _SHARED_LOCK = (510, 0x40000002)
-"""Length and start of the bytes on which every open connection to a WAL database holds a read lock
+"""Length and start of the byte range that every open connection to a WAL database read-locks
 (SQLite's file format, "Lock-Byte Page")."""
 
 
 class Unread(NamedTuple):
-    """Why something could not be read from the replaced database; None: it could.
+    """Why parts of the replaced database could not be read; None for a part that was read.
 
-    ``lists``: the list of the erased and the audit log. ``admitted``: who may come in. ``stamps``:
+    ``lists`` is the list of the erased and the audit log, ``admitted`` who has access, ``stamps``
     the times that clients may have.
     """
 
@@ -53,12 +53,12 @@ class Unread(NamedTuple):
 class Restored(NamedTuple):
     """What a restore did.
 
-    ``accounts`` is their number. ``erased`` has the ids of subscribers, by account, who are on the
-    list of the erased now but were not in the backup; ``left`` those of them who have issues or
-    money left in the books again. ``audit_entries`` is how many were copied from the replaced
-    database. ``carried`` is what came from it of who may come in. ``unread`` says what could not be
-    read from it; if there was none, ``replaced`` is False. ``removed`` are files that killed
-    backups and restores had left.
+    ``accounts`` is the number of accounts. ``erased`` has, by account, the ids of subscribers who
+    were added to the backup's list of the erased. ``left`` has those of them who again have issues
+    or money left in the books. ``audit_entries`` is the number of entries copied from the replaced
+    database. ``carried`` is the access copied from it, and ``unread`` what could not be read from
+    it. ``replaced`` is False if there was no database. ``removed`` are files that killed backups
+    and restores left behind.
     """
 
     accounts: int
@@ -72,7 +72,7 @@ class Restored(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What is copied from the replaced database to the restored one; None: nothing is."""
+    """What a restore copies from the replaced database to the restored one."""
 
     erasures: Sequence[erasing.Erasure] = ()
     audit_entries: Sequence[audit.Entry] = ()
@@ -86,10 +86,9 @@ def back_up(
 ) -> list[Path]:
     """Write a snapshot of the database to the new file ``target``, without any locks.
 
-    The file has another name in the same folder until it is written, checked and synced. Returns
-    the files that killed backups and restores had left in that folder, which are removed. Raises
-    BadUsage if ``target`` exists or the database is not a file, MastheadError if it cannot be read
-    or written.
+    The file has another name in the same folder until it is written, checked and synced. Removes
+    and returns the files that killed backups and restores left in that folder. Raises BadUsage if
+    ``target`` exists or the database is not a file, MastheadError if it cannot be read or written.
     """
     path = _path(store)
     if target.exists():
@@ -113,18 +112,18 @@ def restore_backup(
     even_if_unreadable: bool = False,
     by: audit.Actor | None = None,
 ) -> Restored:
-    """Replace the database by a backup, in a new epoch.
+    """Replace the database with a backup, in a new epoch.
 
-    The list of the erased and the audit entries are copied from the replaced database, and the
-    subscribers on that list, or in ``erasures``, are blanked again. Those come in whom the replaced
-    database let in; if that is not known, all sessions end. The epoch begins after its newest
-    stamp. The database is replaced only when its successor is checked, migrated, in its epoch and
-    without any trace of the erased (rules, "Restored backups", "Restored backups: the erased"
-    and "Restored backups: who may come in").
+    The restore copies the list of the erased and the audit entries from the replaced database. It
+    blanks the subscribers on that list, or in ``erasures``, again. Access stays as in the replaced
+    database; if that is unknown, all sessions end. The epoch begins after the newest stamp of the
+    replaced database. The database is replaced only when the new one is checked, migrated, in its
+    epoch and without any trace of the erased (rules, "Restored backups",
+    "Restored backups: the erased" and "Restored backups: who may come in").
 
     Raises BadUsage if there is a database and ``replace`` is not set, BadInput if ``source`` is not
-    a backup, MastheadError if the database is open elsewhere or cannot be read or written. If its
-    list of the erased cannot be read, MastheadError is raised too, unless ``erasures`` are given or
+    a backup, MastheadError if the database is open elsewhere or cannot be read or written. Also
+    raises MastheadError if its list of the erased cannot be read, unless ``erasures`` are given or
     ``even_if_unreadable`` is set.
     """
     path = _path(store)
@@ -136,7 +135,7 @@ def restore_backup(
             f"the database {path} exists, and what it holds would be lost", code="database_exists"
         )
     with _alone(path):
-        pass  # only to raise before the long part
+        pass  # fails early, before the long part
     state = _state(path)
     kept = _kept_by(path, store) if is_there else _Kept()
     if kept.unread.lists and not (erasures or even_if_unreadable):
@@ -159,7 +158,7 @@ def restore_backup(
         carried = _carry_admission_over(prepared, kept, by)
         left = _left_to(prepared, erased)
         with prepared.writer() as database:
-            # Moves everything from the log into the one file that replaces the database.
+            # This moves everything from the log into the file that replaces the database.
             database.rows("PRAGMA journal_mode = DELETE")
         with _alone(path):
             if _state(path) != state:
@@ -167,17 +166,17 @@ def restore_backup(
                     f"something was written to the database {path} while the backup was prepared: "
                     "see that nothing uses it, and restore again"
                 )
-            # Before the file is replaced: SQLite would read the old log as that of the new file.
+            # Before the replacement: SQLite would apply the old log to the new file.
             _remove(path, _COMPANIONS)
             if kept.admitted is None:
-                # Those of operators as the backup has them, who may have been removed since.
+                # The backup's operators may have been removed since.
                 access_ended.end_sessions(store)
             _put(made, path)
     return Restored(accounts, erased, left, copied, carried, kept.unread, is_there, removed)
 
 
 def _check_schema(prepared: Store, source: Path) -> None:
-    """Raise BadInput if it is no backup, or one of a schema that cannot be migrated to this one."""
+    """Raise BadInput if it is no backup, or its schema cannot be migrated to this version's."""
     with prepared.writer() as database:
         try:
             found = migrations.status(database)
@@ -190,7 +189,7 @@ def _check_schema(prepared: Store, source: Path) -> None:
 
 
 def _kept_by(path: Path, store: Store) -> _Kept:
-    """Read what is copied from a database of this schema, an earlier or a later one."""
+    """Read what a restore copies from a database; its schema may be of another version."""
     replaced = SqliteStore(path, store.clock, store.secret)
     with closing(replaced):
         lists, no_lists = _read(replaced, ("erasures", "audit"), _lists_of)
@@ -203,7 +202,7 @@ def _kept_by(path: Path, store: Store) -> _Kept:
 def _read(
     replaced: SqliteStore, tables: Iterable[str], read: Callable[[Connection], _Found]
 ) -> tuple[_Found | None, str | None]:
-    """Return what is found in some tables, or why it is not."""
+    """Return what ``read`` finds in the tables, or why they cannot be read."""
     try:
         with replaced.reader() as database:
             for table in tables:
@@ -226,9 +225,9 @@ def _admitted_by(database: Connection) -> access_ended.Admitted:
 
 
 def _without_what_is_older(kept: _Kept, prepared: Store) -> _Kept:
-    """Leave it to the backup who may come in, unless the replaced database is a later state of it.
+    """Keep the backup's access unless the replaced database is a later state of the backup.
 
-    The audit log only grows, also through restores. So a later state has all entries of the backup.
+    The audit log only grows, even through restores. So a later state has all entries of the backup.
     """
     with prepared.writer() as database:
         lacks = set(audit.entries(database)).difference(kept.audit_entries)
@@ -241,7 +240,7 @@ def _without_what_is_older(kept: _Kept, prepared: Store) -> _Kept:
 def _carry_admission_over(
     store: Store, kept: _Kept, by: audit.Actor | None
 ) -> access_ended.Carried:
-    """Let those come in whom the replaced database let in; without it, end all sessions."""
+    """Give access as the replaced database did; if that is unknown, end all sessions."""
     with store.writer() as database, database.transaction():
         if kept.admitted is None:
             database.change("UPDATE operators SET sessions_from = :now", now=database.now())
@@ -259,7 +258,7 @@ def _carry_admission_over(
 def _carry_over(
     store: Store, kept: _Kept, named: Sequence[erasing.Erasure], by: audit.Actor | None
 ) -> tuple[dict[int, list[int]], int]:
-    """Add what is kept; return who is newly erased, and the number of audit entries copied."""
+    """Add what is kept; return the newly erased and the number of copied audit entries."""
     with store.writer() as database, database.transaction():
         copied = audit.carry_over(database, kept.audit_entries)
         erased: dict[int, list[int]] = {}
@@ -279,7 +278,7 @@ def _carry_over(
 def _left_to(store: Store, erased: Mapping[int, list[int]]) -> dict[int, list[int]]:
     """Return which of the erased have issues or money left in the books."""
     found = {}
-    with store.writer() as database:  # which stays open no longer
+    with store.writer() as database:  # a reader would stay open
         for account_id, subscriber_ids in erased.items():
             if mode_of(database, account_id) == "here":
                 found[account_id] = [
@@ -294,7 +293,7 @@ def _left_to(store: Store, erased: Mapping[int, list[int]]) -> dict[int, list[in
 
 def _blank_again(database: Connection, account_id: int, count: int, by: audit.Actor | None) -> None:
     if not database.rows("SELECT 1 FROM accounts WHERE account_id = :id", id=account_id):
-        return  # the list also holds for an account that is added again later
+        return  # the list also applies to an account that is added again later
     commit_id = commits.begin_commit(database, account_id)
     whose = "SELECT subscriber_id FROM erasures WHERE account_id = :account_id"
     if not erasing.blank(database, account_id, commit_id, whose):
@@ -315,16 +314,16 @@ def _path(store: Store) -> Path:
 
 @contextmanager
 def _beside(target: Path, doing: Literal["backup", "restore"]) -> Iterator[Path]:
-    """Yield the path of a new file, readable by its owner only; remove it if it is still there.
+    """Yield the path of a new file that only its owner can read; finally remove it if it exists.
 
     The file stays locked until then. A killed process has no locks, so the next backup or restore
-    can tell its files and removes them.
+    recognises its files and removes them.
     """
     while True:
         made = target.with_name(f"{target.name}.unfinished-{doing}-{token_hex(4)}")
         descriptor = os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if made.exists():  # and was not removed as such a file before it was locked
+        if made.exists():  # another process may remove it before it is locked
             break
         os.close(descriptor)
     try:
@@ -338,7 +337,7 @@ def _remove_unfinished(folder: Path) -> list[Path]:
     """Remove the files of killed backups and restores from a folder; return their paths."""
     removed = []
     for path in sorted(folder.glob("*.unfinished-*")):
-        # Files of a running process, and of another user, are left alone.
+        # Files of a running process or of another user are left alone.
         with suppress(OSError):
             if _UNFINISHED.search(path.name) and _is_unlocked(path):
                 _remove(path, (*_COMPANIONS, ""))
@@ -347,7 +346,7 @@ def _remove_unfinished(folder: Path) -> list[Path]:
 
 
 def _is_unlocked(path: Path) -> bool:
-    # Others may be able to write to the folder: a link is not followed, a pipe not waited for.
+    # Others may write to the folder, so this follows no link and waits for no pipe.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -359,7 +358,7 @@ def _is_unlocked(path: Path) -> bool:
 
 
 def _state(path: Path) -> list[tuple[int, int, int]]:
-    """Return the inode, size and time of the files, which change with every write."""
+    """Return the inode, size and time of the files; every write changes them."""
     found = [Path(f"{path}{ending}") for ending in ("", "-wal")]
     stats = [each.stat() for each in found if each.exists()]
     return [(one.st_ino, one.st_size, one.st_mtime_ns) for one in stats if one.st_size]
@@ -390,9 +389,9 @@ def _put(made: Path, target: Path) -> None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Lock all others out of the database while the block runs.
+    """Lock all others out of the database during the block.
 
-    Raises MastheadError if a connection is open. The file may be damaged.
+    Raises MastheadError if a connection is open. Works even if the file is damaged.
     """
     if not path.exists():
         yield

@@ -1,8 +1,8 @@
 """The queries of operation 4: what changed since a commit, read as a stream.
 
-Each query yields the rows whose commit is ``first_commit`` or a later one, by commit and then by
-id, in constant memory. All queries of a response are run in one snapshot, which the caller opens.
-``store.commits`` finds the first commit for a time.
+Each query yields the rows whose commit is ``first_commit`` or later, by commit and then by id, in
+constant memory. The caller opens one snapshot for all queries of a response. ``store.commits``
+finds the first commit for a time.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ def _plain(table: str, shape: type) -> Callable[[Connection, int, int], Iterator
 
 
 def _subscribers(connection: Connection, account_id: int, first_commit: int) -> Iterator[Row]:
-    """Yield rows of Subscriber, each with the stamp of its last change (None: no stamp yet)."""
+    """Yield rows of Subscriber, each with the stamp of its last change (None: not stamped yet)."""
     return connection.stream(
         f"""
         SELECT {columns_of(shapes.Subscriber, "s.")}, c.visible_at FROM subscribers AS s
@@ -46,7 +46,7 @@ def _subscribers(connection: Connection, account_id: int, first_commit: int) -> 
 
 
 def _answers(connection: Connection, account_id: int, first_commit: int) -> Grouped:
-    """Yield (subscriber_id,) and the subscriber's answers, as in ``reading.Answers``."""
+    """Yield (subscriber_id,) and rows of the subscriber's answers: field, options and text."""
     rows = connection.stream(
         """
         SELECT s.subscriber_id, a.field_id, a.option_ids, a.text_value FROM subscribers AS s
@@ -101,7 +101,7 @@ CHANGED: dict[str, Callable[[Connection, int, int], Iterator[Any]]] = {
     "listdownloads": _plain("list_downloads", shapes.ListDownload),
     "orders": _orders,
 }
-"""The query of each entity, by its name in requests."""
+"""The query of each entity, by the entity's name in requests."""
 
 
 _COLUMNS = {

@@ -1,10 +1,10 @@
 """Commits and their stamps: when each change became visible.
 
 A writer's transaction adds a commit without a stamp and gives its id to the rows that it changes.
-After that transaction, the commit is stamped in a second one, with the later of the clock and the
-account's newest stamp plus a microsecond. So stamps increase in the order in which commits become
-visible, even if the clock is set back, and a change that a poll did not see gets a later stamp than
-the time which that poll returned.
+A second transaction then stamps the commit with the clock's time, or with the account's newest
+stamp plus a microsecond if that is later. So stamps increase in the order in which commits become
+visible, even if the clock is set back. A change that a poll did not see gets a later stamp than the
+time that the poll returned.
 
 Stamps are microseconds since 1970 in UTC. ``masthead.api.operations.change_feed`` checks the times
 in requests.
@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 IDLE_US = 3_600 * 1_000_000
-"""A server adds an empty commit to an account that has no newer stamp, so that the times of its
-clients stay in the change feed's window."""
+"""A server adds an empty commit to an account whose newest stamp is older than this, so that the
+times of its clients stay in the change feed's window."""
 
 
 _TO_STAMP: dict[Dialect, str] = {
@@ -48,9 +48,9 @@ _TO_STAMP: dict[Dialect, str] = {
 class Position(NamedTuple):
     """The state of an account's change feed, as seen from a given time.
 
-    ``epoch_at`` is the start of the epoch, or None; ``history`` is that of ``store.epochs``.
-    ``is_stamp_awaited`` is whether a visible commit has no stamp yet. Rows that changed since the
-    time have the commit ``first_commit`` or a later one; None: nothing changed.
+    ``epoch_at`` is the start of the epoch, or None; ``store.epochs`` describes ``history``.
+    ``is_stamp_awaited`` tells whether a visible commit has no stamp yet. Rows that changed since
+    the time have the commit ``first_commit`` or a later one; it is None if nothing changed.
     """
 
     newest_stamp: int
@@ -63,7 +63,7 @@ class Position(NamedTuple):
 def begin_commit(connection: Connection, account_id: int) -> int:
     """Add a commit without a stamp in the caller's transaction; return its id.
 
-    The caller has locked the account.
+    The caller must have locked the account.
     """
     ((commit_id,),) = connection.rows(
         """
@@ -89,14 +89,14 @@ def drop_commit(connection: Connection, account_id: int, commit_id: int) -> None
 def stamp_commits(store: Store, account_id: int, *, waits: bool = True) -> None:
     """Stamp the visible commits of the account that have no stamp, by ascending id.
 
-    Raises StoreUnavailable if it does not wait (``waits``) and another process is writing.
+    Raises StoreUnavailable if ``waits`` is not set and another process is writing.
     """
     with store.writer(waits=waits) as connection, connection.transaction():
         stamp_waiting(connection, account_id)
 
 
 def stamp_waiting(connection: Connection, account_id: int) -> None:
-    """Do so in the caller's transaction."""
+    """Stamp the account's visible commits in the caller's transaction (:func:`stamp_commits`)."""
     connection.lock_stamps(account_id)
     waiting = connection.rows(
         """
@@ -111,7 +111,7 @@ def stamp_waiting(connection: Connection, account_id: int) -> None:
 
 
 def stamp(connection: Connection, account_id: int, commit_id: int, visible_at: int) -> None:
-    """Stamp one commit. The caller has locked the account's stamps."""
+    """Stamp one commit. The caller must have locked the account's stamps."""
     connection.change(
         """
         UPDATE commits SET visible_at = :visible_at
@@ -124,23 +124,23 @@ def stamp(connection: Connection, account_id: int, commit_id: int, visible_at: i
 
 
 def stamp_all(store: Store) -> None:
-    """Stamp what killed loads left without a stamp, and keep idle accounts in the feed's window.
+    """Stamp commits that killed loads left unstamped, and keep idle accounts in the feed's window.
 
     Raises StoreUnavailable if another process is writing; a later call does the rest.
     """
-    # Not with a reader, since a replica may not have the newest stamps yet.
+    # Not with a reader: a replica may lack the newest stamps.
     with store.writer(waits=False) as connection:
         idle_before = connection.now() - IDLE_US
         try:
             found = connection.rows(_TO_STAMP[connection.dialect], idle_before=idle_before)
         except StoreUnavailable:
-            # On a distributed database, one node that is away must not stop the others.
+            # On a distributed database, an unavailable node must not stop the others.
             found = _to_stamp_one_by_one(store, idle_before)
     waiting = {account_id for account_id, is_idle in found if not is_idle}
-    # An account whose commit is stamped now is idle no more.
+    # An account whose commit is stamped now is no longer idle.
     idle = {account_id for account_id, _ in found} - waiting
     failure = None
-    # Idle accounts last: an empty commit waits for a load of its account, a stamp does not.
+    # Idle accounts come last: an empty commit waits for a load of its account, a stamp does not.
     for account_id in (*sorted(waiting), *sorted(idle)):
         try:
             if account_id in idle:
@@ -190,8 +190,9 @@ def accounts_of(store: Store) -> list[int]:
 def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:
     """Return the state of the account's change feed, with its first commit since ``since_us``.
 
-    That commit has no stamp, or a stamp of that time or later. Stamps increase with the ids, so the
-    commit with the first such stamp has the lowest id. Raises AccountGone if there is no account.
+    The first commit has no stamp, or a stamp of that time or later. Stamps increase with the ids,
+    so the commit with the first such stamp has the lowest id. Raises AccountGone if the account
+    does not exist.
     """
     found = connection.rows(
         """

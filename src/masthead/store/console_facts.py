@@ -1,4 +1,4 @@
-"""What the console shows of an account beside what the operations of the books return."""
+"""What the console shows of an account besides the results of the books' operations."""
 
 import re
 from collections.abc import Collection
@@ -24,7 +24,7 @@ _ALL_ACCOUNTS = 0
 
 
 class Account(NamedTuple):
-    """An account: its company's name, who owns its data, and the day in its time zone."""
+    """An account: its company name, its mode, and the current day in its time zone."""
 
     company_name: str
     mode: Mode
@@ -32,7 +32,7 @@ class Account(NamedTuple):
 
 
 def account_of(store: Store, account_id: int) -> Account:
-    """Return what each page says of the account. Raises NotFound if there is none."""
+    """Return what each page shows of the account. Raises NotFound if it does not exist."""
     with store.reader() as connection:
         connection.set_tenant(account_id)
         with connection.read_snapshot():
@@ -45,9 +45,9 @@ def account_of(store: Store, account_id: int) -> Account:
 def log_page(
     connection: Connection, account_id: int, *, before: int | None, limit: int
 ) -> list[tuple[int, Entry]]:
-    """Return the entries of the audit log that an account has, the newest first, with their ids.
+    """Return a page of an account's audit log entries with their ids, newest first.
 
-    ``before`` is the id of the entry that the page follows; None: it is the first page.
+    ``before`` is the id of the last entry of the previous page; None for the first page.
     """
     older = "" if before is None else "AND entry_id < :before"
     values = {} if before is None else {"before": before}
@@ -67,9 +67,9 @@ def log_page(
 def changes_of(
     connection: Connection, account_id: int, names: Collection[str], *, limit: int
 ) -> list[Entry]:
-    """Return the newest entries of the log that name one of the things, such as ``order 7``.
+    """Return the newest log entries that contain one of the ``names``, such as ``order 7``.
 
-    It looks at the last 5,000 entries of the account.
+    It searches the last 5,000 entries of the account.
     """
     named = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
     found = log_page(connection, account_id, before=None, limit=_LOOKED_AT)
@@ -91,8 +91,9 @@ def has_order(connection: Connection, account_id: int, order_id: int) -> bool:
 def first_issue(connection: Connection, account_id: int, subscription_id: int) -> str:
     """Return the name and date of the next issue that a subscription gets.
 
-    That is the first planned or closed one from its beginning on which it has not received, without
-    suspensions. One that was closed without a list never comes. '' if none is planned.
+    That is the first planned or closed issue since its beginning that it has not received;
+    suspensions are ignored. An issue that was closed without a list does not count. Returns '' if
+    there is no such issue.
     """
     row = connection.row(
         """

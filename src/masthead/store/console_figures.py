@@ -1,6 +1,6 @@
-"""The figures of the console's first page: what has to be counted over a whole account.
+"""The figures of the console's first page, which are counted over a whole account.
 
-They take seconds at a million subscriptions, so the console counts them beside its requests.
+Counting takes seconds for a million subscriptions, so the console counts outside its requests.
 """
 
 from typing import NamedTuple
@@ -17,18 +17,19 @@ _SHOWN = 20
 
 
 class PressRun(NamedTuple):
-    """The copies that the next issue of a publication is expected to have."""
+    """The expected copies of a publication's next issue."""
 
     printed: int
     digital: int
 
 
 class Figures(NamedTuple):
-    """What was counted; money is in cents.
+    """The figures; money is in cents.
 
-    ``press_runs`` are by publication. ``without_address`` and ``unpaid`` are the first subscribers
-    who would get nothing, each with a subscription, or an order; their numbers in all are beside
-    them. ``failed_loads`` are the reasons of the loads since the last good one.
+    ``press_runs`` are by publication. ``without_address`` has the first pairs of a subscription and
+    its subscriber, ``unpaid`` those of an order and its payer, who would get nothing. The fields
+    ``…_in_all`` have their full numbers. ``failed_loads`` are the reasons why loads since the last
+    good one failed.
     """
 
     press_runs: dict[int, PressRun]
@@ -44,7 +45,7 @@ class Figures(NamedTuple):
 
 
 def figures_of(store: Store, account_id: int, today: str) -> Figures:
-    """Count the figures of an account that keeps its books here, in one snapshot.
+    """Return the figures of an account that keeps its books here, from one snapshot.
 
     Raises MastheadError if the books are elsewhere.
     """
@@ -101,7 +102,7 @@ def figures_of(store: Store, account_id: int, today: str) -> Figures:
 
 
 def _without_address(connection: Connection, account_id: int) -> list[tuple[int, int]]:
-    """Return the subscriptions with issues left that have nowhere to go, with their subscribers."""
+    """Return printed subscriptions with issues left but no address, with their subscribers."""
     return [
         (row[0], row[1])
         for row in connection.rows(
@@ -118,7 +119,7 @@ def _without_address(connection: Connection, account_id: int) -> list[tuple[int,
 
 
 def _unpaid(connection: Connection, account_id: int) -> list[tuple[int, int]]:
-    """Return the orders that have used up their credit, with who pays."""
+    """Return the orders that have used up their credit, with their payers."""
     return [
         (row[0], row[1])
         for row in connection.rows(

@@ -1,7 +1,7 @@
-"""The pairs of api_key and api_login that open an account: looked up, replaced, last used.
+"""The pairs of api_key and api_login that open an account: look-up, replacement and last use.
 
-The contract shows both, so the current pair is stored in the account's row, sealed. Requests are
-looked up by keyed hashes of all valid pairs; nothing is unsealed for them (decisions, "API secrets
+The contract shows both values, so the account's row has the current pair, sealed. Requests are
+looked up by keyed hashes of all valid pairs, without unsealing anything (decisions, "API secrets
 at rest").
 """
 
@@ -50,7 +50,7 @@ _NOTE_USE = """
 class Caller(NamedTuple):
     """The account of a request, its permissions, and the pair that the request used.
 
-    ``credentials`` are that pair in clear, api_key first, in whichever order they were sent.
+    ``credentials`` is that pair in clear. The api_key comes first, whatever order was sent.
     """
 
     account_id: int
@@ -62,12 +62,12 @@ class Caller(NamedTuple):
     credentials: tuple[str, str] = ("", "")
 
     def __repr__(self) -> str:
-        """Return a text without the credentials."""
+        """Return a text that does not contain the credentials."""
         return f"<Caller of account {self.account_id}>"
 
 
 class Pair(NamedTuple):
-    """A valid pair: when it ends (None: it is the current one), and when it was last used."""
+    """A valid pair: when it ends (None for the current pair), and when it was last used."""
 
     ends_at: int | None
     used_at: int | None
@@ -83,12 +83,11 @@ def account_for_credentials(
 ) -> Caller | None:
     """Return the account with this api_key and api_login, in either order, or None.
 
-    It is also None if the account or its API access is not active, or the pair has ended at
-    ``now``. Both orders are always looked up and compared, as hashes (rules, "Wrong
-    credentials").
+    Also returns None if the account or its API access is not active, or the pair has ended at
+    ``now``. Both orders are always looked up and compared, as hashes (rules, "Wrong credentials").
 
-    If each order is the pair of another account, which an earlier version allowed, the one whose
-    api_key is ``user`` counts, active or not (rules, "Pairs that are crosswise").
+    An earlier version allowed two accounts to have the same pair in opposite orders. Then the
+    account whose api_key is ``user`` counts, active or not (rules, "Pairs that are crosswise").
     """
     first = connection.secret.fingerprint("api", user)
     second = connection.secret.fingerprint("api", password)
@@ -115,11 +114,11 @@ def replace_pair(
     *,
     overlap_us: int = 0,
 ) -> None:
-    """Make this the account's current pair. Earlier ones stay valid for ``overlap_us``.
+    """Make this the account's current pair; the former one stays valid for ``overlap_us``.
 
-    Call it in the transaction that seals the pair. Raises BadInput if another account has the
-    api_key, or a valid pair is this one with key and login swapped (rules, "Pairs that are
-    crosswise").
+    Call it in the transaction that seals the pair. ``overlap_us`` is in microseconds. Raises
+    BadInput if another account has the api_key, or if a valid pair is this one with key and login
+    swapped (rules, "Pairs that are crosswise").
     """
     now = connection.now()
     connection.change("DELETE FROM api_keys WHERE ends_at <= :now", now=now)
@@ -179,7 +178,7 @@ def _check_other_way_round(
 
 
 def pairs_of(store: Store, account_id: int) -> list[Pair]:
-    """Return the account's valid pairs: the current one, then the others, the last to end first."""
+    """Return the account's valid pairs: the current pair, then the others, last to end first."""
     with store.writer() as connection:
         found = connection.rows(
             """
@@ -204,7 +203,7 @@ def pairs_of(store: Store, account_id: int) -> list[Pair]:
 class Uses:
     """When each pair was last used. A server keeps it in memory and writes it from time to time.
 
-    So no request waits for a write.
+    Requests therefore never wait for a write.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""What the queries use of a database: the same methods on SQLite and on PostgreSQL.
+"""The database interface that queries use: the same methods on SQLite and PostgreSQL.
 
-The queries are in the modules beside this one, with the same SQL for both databases. The few that
-differ are chosen by ``Connection.dialect``.
+The queries are in the other modules of this package and use the same SQL for both databases. A few
+queries differ; ``Connection.dialect`` selects them.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 Clock = Callable[[], int]
-"""Returns microseconds since 1970 in UTC."""
+"""A function that returns microseconds since 1970 in UTC."""
 
 Later = Callable[[Callable[[], None]], object]
-"""Has a function called later; an event loop's ``call_soon`` is one."""
+"""A function that schedules a call of another one, such as an event loop's ``call_soon``."""
 
 
 def system_clock() -> int:
@@ -50,46 +50,46 @@ class Migration(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The number and the name, as they are shown."""
+        """The number and the name for display."""
         return f"{self.number:04} {self.name}"
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the SQL, whatever its line ends are, in hexadecimal digits."""
+        """The SHA-256 of the SQL in hexadecimal digits, independent of line ends."""
         return hashlib.sha256("\n".join(self.sql.splitlines()).encode()).hexdigest()
 
 
 class Connection(databases.Connection, Protocol):
-    """A connection to the database, to be used by one thread at a time.
+    """A connection to the database; only one thread may use it at a time.
 
-    Its methods raise StoreUnavailable if the database cannot be used now.
+    Its methods raise StoreUnavailable if the database is unavailable.
     """
 
     secret: Secret
 
     def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
-        """Show this connection only the account's data from now on, and to a master all accounts.
+        """Limit this connection to the account's data; a master also sees all accounts.
 
-        On PostgreSQL, a server's connection raises an error before it has a tenant.
+        On PostgreSQL, queries of a server's connection raise an error before it has a tenant.
         """
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; PostgreSQL plans the statement for these values.
 
-        To plan takes longer than most look-ups.
+        Planning takes longer than most look-ups.
         """
 
     def change_many(self, sql: str, many: Sequence[Mapping[str, Value]], /) -> None:
-        """Run a statement that writes for each of ``many`` values, within a transaction."""
+        """Run a writing statement once for each of ``many`` values, within a transaction."""
 
     def analyze(self, table: str, /) -> None:
         """Update the planner's statistics of ``table``, on PostgreSQL, outside a transaction."""
 
     def now(self) -> int:
-        """Return the time for stamps, in microseconds since 1970: the database server's."""
+        """Return the database server's time in microseconds since 1970, for stamps."""
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """Read in one transaction, like ``read_snapshot``, but without a limit of time.
+        """Read in one transaction, like ``read_snapshot``, but without a time limit.
 
         The snapshot is taken when the block starts.
         """
@@ -100,7 +100,7 @@ class Connection(databases.Connection, Protocol):
     def lock_stamps(self, account_id: int, /) -> None:
         """Exclude others from stamping the account's commits until the transaction ends.
 
-        Later statements see what all earlier ones have written.
+        Later statements see everything that earlier holders of the lock have written.
         """
 
     def add_locks(self, account_id: int, /) -> None:
@@ -109,14 +109,14 @@ class Connection(databases.Connection, Protocol):
     def lock_accounts(self) -> None:
         """Exclude others from adding or changing accounts until the transaction ends.
 
-        It is held for milliseconds: who needs an account's lock too takes that one first.
+        Hold it only for milliseconds: if you also need an account's lock, take that lock first.
         """
 
 
 class Store(Protocol):
     """A database: where it is, and how to get connections to it.
 
-    ``clock`` is the time of this machine, unless a caller gave another one. Stamps use
+    ``clock`` is this machine's clock unless the caller gave another one. Stamps use
     :meth:`Connection.now`.
     """
 
@@ -127,105 +127,105 @@ class Store(Protocol):
     """Whether :meth:`reader` reads from a replica."""
 
     waiting: Waiting | None
-    """How a writer that waits says so, and how others call it; None: it says nothing."""
+    """How a waiting writer reports that it waits, and its name for others; None: no report."""
 
     following_since: float
-    """The time (``time.monotonic``) since which the primary has not answered what its history is;
-    infinite if it has (``store.epochs``)."""
+    """The time (``time.monotonic``) since which the primary has not returned its history; infinite
+    if it has (``store.epochs``)."""
 
     def exists(self) -> bool:
-        """Return whether there is a database; False only for a file."""
+        """Return whether the database exists; only a file can be missing."""
 
     def open(self) -> None:
-        """Open the database. A file is created if there is none; no schema is changed.
+        """Open the database. A missing file is created; an existing schema is not changed.
 
-        Raises MastheadError if the database has another schema than this version's, or the secret
-        key is not its own; StoreUnavailable if it cannot be opened.
+        Raises MastheadError if the schema is not this version's or the secret key is not the
+        database's; StoreUnavailable if it cannot be opened.
         """
 
     def open_to_serve(self) -> list[Migration]:
-        """Open the database for a server, which also brings a file up to date.
+        """Open the database for a server; this also migrates a file.
 
-        Returns the migrations that were applied. Raises what :meth:`open` does.
+        Returns the migrations that were applied. Raises what :meth:`open` raises.
         """
 
     def migrate(self) -> list[Migration]:
-        """Create the tables if there are none, and bring the schema up to date.
+        """Create missing tables and migrate the schema to this version.
 
         Returns the migrations that were applied. Raises MastheadError if a newer version of
-        Masthead made the database or the secret key is not its own, StoreUnavailable if it cannot
-        be opened.
+        Masthead made the database or the secret key is not the database's, StoreUnavailable if it
+        cannot be opened.
         """
 
     def check_server_role(self) -> None:
-        """Raise BadUsage if the database's user is one that a server must not log in as."""
+        """Raise BadUsage if a server must not log in as the database's user."""
 
     def open_loop_reader(self, call_soon: Later) -> Connection | None:
         """Return a connection for an event loop whose queries never wait, or None.
 
-        Everything that is read in one iteration of the loop is read in one snapshot. ``call_soon``
-        is the loop's; it ends the snapshot before the loop handles new requests. If it is None,
-        :meth:`reader` and :meth:`counters` wait without blocking the loop when they are used in one
-        of its :class:`Greenlets`.
+        All reads in one iteration of the loop use one snapshot. The loop's ``call_soon`` ends the
+        snapshot before the loop handles new requests. If this returns None, :meth:`reader` and
+        :meth:`counters` wait without blocking the loop when they are used in one of its
+        :class:`Greenlets`.
         """
 
     def reader(self) -> AbstractContextManager[Connection]:
-        """Yield a connection that can only read, to be used by one thread."""
+        """Yield a read-only connection for one thread."""
 
     def fresh(self, reader: Connection) -> AbstractContextManager[Connection]:
-        """Yield ``reader`` or, if it reads a replica that is far behind, one to the primary.
+        """Yield ``reader``, or a connection to the primary if its replica is far behind.
 
-        Raises StoreUnavailable if the primary cannot be used then.
+        Raises StoreUnavailable if the primary is needed but unavailable.
         """
 
     def replica_lag(self) -> float | None:
-        """Return how many seconds the replica is behind; None if there is none."""
+        """Return how many seconds the replica is behind; None if there is no replica."""
 
     def writer(self, *, waits: bool = True) -> AbstractContextManager[Connection]:
         """Yield a connection that can write and sees all accounts.
 
-        One that ``waits`` waits for locks without a limit, since loads can be large. Another
+        With ``waits``, it waits for locks without a limit, since loads can be large. Otherwise it
         raises StoreUnavailable after five seconds.
         """
 
     def counters(self) -> AbstractContextManager[Connection]:
-        """Yield a connection to what servers count, which no load ever locks.
+        """Yield a connection to the counters, which no load locks.
 
-        Raises StoreUnavailable if it cannot be used.
+        Raises StoreUnavailable if the counters are unavailable.
         """
 
     def load_lock(self, account_id: int, *, waits: bool) -> AbstractContextManager[None]:
-        """Exclude other loads of the account during the block, and no other writer.
+        """Exclude other loads of the account during the block, but no other writers.
 
-        The lock ends with the process, however that ends. Raises DatabaseLocked if another load
-        has it for longer than a second, unless this one ``waits``.
+        The lock ends with the process, even if it is killed. Without ``waits``, raises
+        DatabaseLocked if another load has the lock for longer than a second.
         """
 
     def is_loading(self, account_id: int) -> bool:
         """Return whether a load has the account's :meth:`load_lock`.
 
-        That of a process that was killed is free, if need be after a moment.
+        The lock of a killed process becomes free, though it may take a moment.
         """
 
     def vacuum_after_erase(self) -> None:
         """Remove the old values of changed rows from the database's files.
 
-        Does nothing on PostgreSQL, whose own vacuum does it. Raises StoreUnavailable if others
-        have used the files all the time; what was written is kept.
+        Does nothing on PostgreSQL, whose own vacuum does it. Raises StoreUnavailable if others use
+        the files all the time; changes that were written are kept.
         """
 
     def check(self) -> None:
         """Raise StoreUnavailable if the database is not the one that was opened.
 
-        It is another one if a file is not at its path any more, or a newer version has changed the
-        schema. :meth:`reader` raises it too from then on, until a later check finds no fault.
+        The database differs if the file is no longer at its path, or if a newer version has changed
+        the schema. :meth:`reader` then raises it too, until a later check finds no fault.
         """
 
     def check_schema(self, connection: Connection) -> None:
-        """Do what :meth:`check` does about the schema, by means of a connection."""
+        """Check the schema like :meth:`check`, using the given connection."""
 
     def write_heartbeat(self) -> None:
-        """Write the time from which readers of a replica know how far behind it is."""
+        """Write the time that tells readers of a replica how far behind it is."""
 
     def close(self) -> None:
-        """Close all connections that are not in use."""
+        """Close all idle connections."""

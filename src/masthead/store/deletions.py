@@ -1,8 +1,8 @@
-"""Removed records: noted by the removal, and asked for by the clients of the change feed.
+"""Deletions: the notes of removed records, which clients of the change feed request.
 
-The table ``deletions`` has a row for each record that was removed, with the commit that removed it
-last. A record that comes back keeps its row, which is not returned while the record is there. Rows
-are never deleted.
+The table ``deletions`` has a row for each removed record, with the commit that removed it last. If
+the record comes back, the row stays but is not returned while the record exists. Rows are never
+deleted.
 """
 
 from collections.abc import Iterator
@@ -27,8 +27,8 @@ REMOVABLE = {
     "listdownloads": Removable("list_downloads", "mailing_list_id"),
     "orders": Removable("orders", "order_id"),
 }
-"""The entities whose records can be removed, by their names in requests. A subscriber's row stays:
-the record has a ``delete_date``."""
+"""The entities whose records can be removed, by their names in requests. A subscriber's row stays
+and gets a ``delete_date``."""
 
 
 def note(
@@ -42,8 +42,8 @@ def note(
     """Note that a commit removes records; return their number.
 
     ``records`` is a query that selects ``account_id`` and ``record_id``, each record once, with the
-    parameters ``values`` and ``:account_id``. Runs in the transaction that removes the records and
-    has locked the account, before the rows are deleted if the query reads them.
+    parameters ``values`` and ``:account_id``. Call it in the transaction that removes the records
+    and has locked the account. If the query reads these rows, call it before they are deleted.
     """
     # The account is a column of the query, so that the rows stay on their node.
     return connection.change(
@@ -63,15 +63,15 @@ def note(
 def removed(
     connection: Connection, entity: str, account_id: int, first_commit: int
 ) -> Iterator[int]:
-    """Yield the ids of the records that this commit or a later one removed and that are not there.
+    """Yield the ids of records that this or a later commit removed and that do not exist now.
 
-    They come by commit and then by id, in constant memory. None for an entity whose records are
-    never removed.
+    They come by commit and then by id, in constant memory. Entities whose records are never removed
+    yield no ids.
     """
     if entity not in REMOVABLE:
         return iter(())
     table, key = REMOVABLE[entity]
-    # A subquery for a value, which PostgreSQL does not turn into a join that reads whole tables.
+    # A scalar subquery: PostgreSQL does not turn it into a join that reads whole tables.
     rows = connection.stream(
         f"""
         SELECT d.record_id FROM deletions AS d
@@ -88,7 +88,7 @@ def removed(
 
 
 def has_noted(connection: Connection, entity: str, account_id: int, first_commit: int) -> bool:
-    """Return whether this commit or a later one removed a record, which may be there again."""
+    """Return whether this or a later commit removed a record, even one that exists again."""
     found = connection.row(
         """
         SELECT 1 FROM deletions

@@ -1,7 +1,7 @@
-"""Distributing a database of PostgreSQL over several machines with Citus.
+"""Distribute a PostgreSQL database over several machines with Citus.
 
-All rows of an account are on one node: the tables are distributed by ``account_id``. What is needed
-before the account is known is the same on each node (reference tables).
+Tables are distributed by ``account_id``, so all rows of an account are on one node. Tables that are
+needed before the account is known are the same on each node (reference tables).
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ __all__ = ["REFERENCE_TABLES", "Distribution", "Node", "distribute", "distributi
 
 REFERENCE_TABLES = ("migrations", "accounts", "api_keys", "secret_key", "heartbeat", "nodes")
 _FIRST = "account_locks"
-"""The other tables are distributed as this one, so that an account's rows are on the same node."""
+"""The other tables are distributed like this one, which puts an account's rows on one node."""
 
 _TABLES = """
     SELECT c.relname::TEXT FROM pg_class AS c
@@ -49,7 +49,7 @@ _ADD_NODES = """
 
 
 class Node(NamedTuple):
-    """A node: where it is, whether it is active, and how many shards and accounts it has."""
+    """A node: its address, whether it is active, and its numbers of shards and accounts."""
 
     host: str
     port: int
@@ -66,7 +66,7 @@ class Distribution(NamedTuple):
 
 
 def distribution_of(connection: Connection) -> Distribution | None:
-    """Return how a database is distributed; None if it has no Citus, as on SQLite."""
+    """Return how a database is distributed; None if it does not use Citus."""
     if not _has_citus(connection):
         return None
     waiting = [name for (name,) in connection.rows(_TABLES)]
@@ -100,9 +100,9 @@ def _has_citus(connection: Connection) -> bool:
 def distribute(store: Store, *, dry_run: bool = False) -> list[str]:
     """Distribute the tables that are not distributed yet, with their data; return the statements.
 
-    It is done in one transaction. Nodes that were added since the last time are noted, so that an
-    account which is moved to one of them starts no epoch (``store.epochs``). With ``dry_run``,
-    nothing is changed. Raises BadUsage if the database has no Citus, or is not the coordinator's.
+    This runs in one transaction. It also records new nodes, so that moving an account to one of
+    them starts no epoch (``store.epochs``). With ``dry_run``, nothing changes. Raises BadUsage if
+    the database has no Citus, is not the coordinator's or is not migrated.
     """
     with store.writer() as connection:
         _check(connection)
@@ -134,7 +134,7 @@ def _statements(connection: Connection) -> list[str]:
     waiting = [name for (name,) in connection.rows(_TABLES)]
     if not waiting:
         return [_ADD_NODES]
-    # A table cannot be distributed while a key refers to one that is not, or the other way round.
+    # A table cannot be distributed while a foreign key links it to one that is not.
     keys = [
         (table, name, definition)
         for table, target, name, definition in connection.rows(_FOREIGN_KEYS)

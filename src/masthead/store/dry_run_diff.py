@@ -1,6 +1,6 @@
-"""What a load is about to insert, change and remove, for the operator to look at.
+"""What a load would insert, change and remove, for the operator to review.
 
-The staged rows are compared with the stored ones, before they are merged.
+Staged rows are compared with stored rows before they are merged.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ from masthead.store.staging import Staging
 __all__ = ["HIDDEN", "Shown", "rows"]
 
 HIDDEN = "…"
-"""Stands for the value of a secret column."""
+"""The placeholder for the value of a secret column."""
 
 _SECRET = {"password_md5"}
 _NO_COMMIT = 0
 
 
 class Shown(NamedTuple):
-    """A row that a load inserts, changes or removes: its key, and other columns that get a value.
+    """A row that a load inserts, changes or removes: its key and its changing columns.
 
-    ``old`` has the stored values of these columns; it is empty for a new row, and both are for one
-    that is removed.
+    ``old`` has the stored values of these columns, ``new`` their new values. ``old`` is empty for
+    an inserted row, and both are empty for a removed row.
     """
 
     what: Literal["inserted", "changed", "removed"]
@@ -38,15 +38,14 @@ class Shown(NamedTuple):
 def rows(staging: Staging, limit: int, removal: Removal | None = None) -> list[Shown]:
     """Return at most ``limit`` new, changed and removed rows of each table, by their keys.
 
-    Runs in the transaction of the merge, before it. The values of secret columns are
-    :data:`HIDDEN`.
+    Runs before the merge, in its transaction. The values of secret columns are :data:`HIDDEN`.
     """
     found: list[Shown] = []
     for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
             merge = TableMerge(staging, table, _NO_COMMIT)
             names = [column.name for column in table.columns if column.name in merge.columns]
-            if names:  # else the file has no rows
+            if names:  # otherwise the file has no rows
                 found += _new(staging, table, merge, names, limit)
                 found += _changed(staging, table, merge, names, limit)
         for key in removal.first_keys(table, limit) if removal else []:
@@ -79,7 +78,7 @@ def _changed(
     others = [name for name in names if name not in table.key]
     columns = [f"s.{name}" for name in table.key]
     columns += [f'o."{name}"' for name in others] + [merge.new_value(name) for name in others]
-    # CROSS JOIN: SQLite then reads the staged rows, and looks the stored ones up.
+    # CROSS JOIN makes SQLite read the staged rows and look up the stored ones.
     for row in staging.found(
         f"""
         SELECT {", ".join(columns)} FROM {merge.staged} AS s CROSS JOIN {table.name} AS o

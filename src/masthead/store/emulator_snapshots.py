@@ -1,6 +1,6 @@
-"""What only the emulator asks of a database: which records are there, and to go back in a file.
+"""Database functions for the emulator only: does a record exist, and snapshots of a file.
 
-Going back is for a file that servers use meanwhile; ``backups`` has what an operator restores.
+:func:`go_back` works while servers use the file; ``backups`` has the restore for operators.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ __all__ = ["go_back", "is_there", "keep"]
 
 
 def is_there(connection: Connection, account_id: int, table: Table, key: Sequence[int]) -> bool:
-    """Return whether the account has a record with this key, deleted subscribers included."""
+    """Return whether the account has a record with this key, including deleted subscribers."""
     values = {f"key_{n}": value for n, value in enumerate(key)}
     same = " AND ".join(f"{name} = :key_{n}" for n, name in enumerate(table.key))
     found = connection.row(
@@ -30,16 +30,17 @@ def is_there(connection: Connection, account_id: int, table: Table, key: Sequenc
 def keep(store: SqliteStore, path: Path) -> None:
     """Copy the database to the file ``path``, for :func:`go_back`.
 
-    Raises DatabaseUnavailable if it cannot be read or written.
+    Raises DatabaseUnavailable if either file cannot be read or written.
     """
     sqlite.create_file(path)
     sqlite.copy_file(store.path, path, lambda _done, _all: None)
 
 
 def go_back(store: SqliteStore, path: Path) -> None:
-    """Bring the database back to what :func:`keep` has copied, and empty what servers count.
+    """Bring the database back to what :func:`keep` copied, and empty the counters.
 
-    Servers that have it open go on: for them it is one transaction. Raises DatabaseUnavailable.
+    Servers that have it open continue: they see one transaction. Raises DatabaseUnavailable if
+    either file cannot be read or written.
     """
     sqlite.overwrite_file(path, store.path)
     with store.counters() as counters:

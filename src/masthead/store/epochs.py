@@ -1,12 +1,12 @@
-"""Epochs: when the history of an account's change feed began anew.
+"""Epochs: periods of an account's change feed without a break in its history.
 
-A restored backup, or a replica that was promoted, may lack changes that clients have seen. It then
-starts a new epoch, and times before the epoch are refused.
+A restored backup or a promoted replica may lack changes that clients have seen. It therefore starts
+a new epoch, and the feed refuses times before the epoch.
 
-On PostgreSQL that is done without a command. The database's ``history`` is the identifier of its
-server, the database, and the server's timeline; PostgreSQL changes it in each of these cases. It is
-kept with the account's epoch, and compared before each load and each response of the feed. On a
-distributed database the history is that of the node which holds the account.
+On PostgreSQL this happens automatically. A database's ``history`` consists of the server's
+identifier, the database and the server's timeline; PostgreSQL changes it in each of these cases.
+The account's epoch stores the history, which is compared before each load and each response of the
+feed. On a distributed database, the history is that of the account's node.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ __all__ = [
 
 _SECOND_US = 1_000_000
 _ANSWER_S_MAX = 1.0
-"""A primary that has not answered for this time counts as away, where a replica is read from."""
+"""If reads use a replica, a primary that does not respond for this time counts as unavailable."""
 
 _HISTORY = """
     SELECT history(), e.history FROM epochs AS e WHERE e.account_id = :account_id
@@ -48,14 +48,14 @@ def start_epochs(
     after_us: int = 0,
     by: audit.Actor | None = None,
 ) -> int:
-    """Start a new epoch in all accounts, in one transaction; return how many there are.
+    """Start a new epoch in all accounts, in one transaction; return the number of accounts.
 
     ``known`` has stamps, by account, that clients know and the database may lack
-    (:func:`stamps_of`); ``after_us`` is one for all accounts.
+    (:func:`stamps_of`); ``after_us`` is such a stamp for all accounts.
     """
     with store.writer() as connection, connection.transaction():
         found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
-        # First, since each may wait long for a load, and servers wait for those who stamp.
+        # First: each may wait long for a load, and servers wait while stamps are locked.
         for (account_id,) in found:
             connection.lock_account(account_id)
         for (account_id,) in found:
@@ -68,7 +68,7 @@ def start_epochs(
 
 
 def stamps_of(connection: Connection) -> dict[int, int]:
-    """Return the newest stamp of each account, also of those that were removed."""
+    """Return the newest stamp of each account, including removed accounts."""
     rows = connection.rows(
         """
         SELECT account_id, max(stamp) FROM (
@@ -82,7 +82,7 @@ def stamps_of(connection: Connection) -> dict[int, int]:
 
 
 def _keep_stamp(connection: Connection, account_id: int, stamp: int) -> None:
-    """Keep the newest stamp of an account that is not there, for one that gets its number."""
+    """Keep the newest stamp of a missing account for a later account with its number."""
     connection.change(
         """
         INSERT INTO removed_accounts (account_id, newest_stamp) VALUES (:account_id, :stamp)
@@ -97,8 +97,8 @@ def _keep_stamp(connection: Connection, account_id: int, stamp: int) -> None:
 def start_epoch(connection: Connection, account_id: int, known_us: int = 0) -> None:
     """Start an epoch in the caller's transaction, which has locked the account.
 
-    It starts at the next whole second, so that the time of a client that drops fractions is inside
-    it (architecture, "The change feed"). That is after each time that clients have: the newest
+    The epoch starts at a whole second, so that times of clients that drop fractions are inside it
+    (architecture, "The change feed"). It starts after every time that clients have: the newest
     stamp, or ``known_us``, plus a microsecond.
     """
     commits.stamp_waiting(connection, account_id)
@@ -129,7 +129,7 @@ def _keep(connection: Connection, account_id: int, history: str) -> None:
 
 
 class History(NamedTuple):
-    """The history of an account's data, and that of its epoch: a new epoch is due if they differ.
+    """The history of an account's data, and that of its epoch. If they differ, an epoch is due.
 
     Both are None if there is nothing to compare.
     """
@@ -142,11 +142,11 @@ _NOTHING = History(None, None)
 
 
 def follow_history(store: Store, account_id: int, *, waits: bool = False) -> str | None:
-    """Start a new epoch if the account's data have another history than before.
+    """Start a new epoch if the history of the account's data has changed.
 
-    Returns the history, which the account's epoch has from then on; None for SQLite, which has
-    none. Raises StoreUnavailable if the database cannot be asked, or a load delays the epoch. One
-    that ``waits`` uses no pool, whose sessions must open in a second.
+    Returns the history, which the account's epoch now has, or None on SQLite. Raises
+    StoreUnavailable if the database is unavailable or a load delays the epoch. With ``waits``, it
+    does not use the pool, whose sessions must open within a second.
     """
     if store.dialect == "sqlite":
         return None
@@ -179,7 +179,7 @@ def _follow(store: Store, account_id: int, found: History) -> str | None:
 
 
 def _has_moved(connection: Connection, known: str, history: str) -> bool:
-    """Return whether the account came from another node of a distributed database."""
+    """Return whether the account moved from another node of a distributed database."""
     before, node = (text.rpartition("/")[0] for text in (known, history))
     return before != node and bool(
         connection.rows("SELECT 1 FROM nodes WHERE node = :node", node=node)
@@ -189,8 +189,8 @@ def _has_moved(connection: Connection, known: str, history: str) -> bool:
 def history_of(store: Store, account_id: int) -> History:
     """Return the account's histories, for a response of the change feed.
 
-    A store that reads from a replica goes on while its primary is away: there is nothing to compare
-    then. Otherwise, raises StoreUnavailable if the database cannot be asked.
+    If a store reads from a replica and its primary is unavailable, there is nothing to compare.
+    Without a replica, raises StoreUnavailable if the database is unavailable.
     """
     is_away = store.reads_replica and monotonic() - store.following_since > _ANSWER_S_MAX
     if store.dialect == "sqlite" or is_away:
@@ -203,23 +203,23 @@ def history_of(store: Store, account_id: int) -> History:
         with at_most(_ANSWER_S_MAX, silent), store.counters() as connection:
             return _ask(connection, account_id)
     except StoreUnavailable:
-        # Others need not wait for it, until `follow_all` has seen it.
+        # Others do not wait for the primary until `follow_all` has reached it.
         store.following_since = -inf
         return _NOTHING
 
 
 def current_history(store: Store, account_id: int) -> str | None:
-    """Return what :func:`history_of` finds; start a new epoch first if it is due.
+    """Return the history that :func:`history_of` finds; start a new epoch first if it is due.
 
-    Raises StoreUnavailable also if a load delays the epoch.
+    Raises what :func:`history_of` raises, and StoreUnavailable if a load delays the epoch.
     """
     return _follow(store, account_id, history_of(store, account_id))
 
 
 def follow_all(store: Store) -> None:
-    """Start a new epoch in all accounts whose data have another history than before.
+    """Start a new epoch in all accounts whose data's history has changed.
 
-    Raises StoreUnavailable if the database cannot be asked; a later call does the rest.
+    Raises StoreUnavailable if the database is unavailable; a later call does the rest.
     """
     if store.dialect == "sqlite":
         return
@@ -228,7 +228,7 @@ def follow_all(store: Store) -> None:
         changed = _changed(store)
         store.following_since = inf
     except StoreUnavailable:
-        # On a distributed database, one node that is away must not stop the others.
+        # On a distributed database, an unavailable node must not stop the others.
         changed = commits.accounts_of(store)
     failure = None
     for account_id in changed:
@@ -241,7 +241,7 @@ def follow_all(store: Store) -> None:
 
 
 def _changed(store: Store) -> list[int]:
-    """Return the accounts whose history is, or may be, another one than before."""
+    """Return the accounts whose history has changed or may have changed."""
     changed = []
     with store.counters() as connection:
         found = connection.rows("SELECT history, account_id FROM histories()")

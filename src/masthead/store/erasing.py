@@ -1,9 +1,9 @@
-"""Erasing a subscriber: personal data are blanked, and stay blank whatever is loaded later.
+"""Erase a subscriber: blank the personal data, which stay blank whatever is loaded later.
 
-The contract says which columns are personal (``Table.personal``). Ids, numbers and dates of the
-business stay, since orders and lists refer to them. The table ``erasures`` lists the erased
-subscribers. A load blanks their staged rows before any other step, so that loading the same file
-again changes nothing (decisions, "Personal data: erasing"; rules, "Personal data: later loads").
+The contract says which columns are personal (``Table.personal``). Ids, numbers and business dates
+stay, since orders and lists refer to them. The table ``erasures`` lists the erased subscribers. A
+load blanks their staged rows before any other step, so loading the same file again changes nothing
+(decisions, "Personal data: erasing"; rules, "Personal data: later loads").
 """
 
 from typing import NamedTuple
@@ -37,9 +37,9 @@ _ERASED = "erased_subscribers"
 
 
 class Erasure(NamedTuple):
-    """An erased subscriber, and since when: ``YYYY-MM-DD hh:mm:ss``, in the account's time zone.
+    """An erased subscriber. ``erased_at`` is ``YYYY-MM-DD hh:mm:ss`` in the account's time zone.
 
-    None: since now.
+    None means the current time.
     """
 
     account_id: int
@@ -55,11 +55,11 @@ def erase(
     leave_traces: bool = False,
     by: audit.Actor | None = None,
 ) -> dict[str, int]:
-    """Blank a subscriber's personal data in one commit; return the changed rows of each table.
+    """Blank a subscriber's personal data in one commit; return the number of changed rows by table.
 
-    For an account whose data files own; ``books.erasure.erase`` is for any. Unless
-    ``leave_traces`` is set, the file of an embedded database is then rewritten, so that it
-    has no trace of them. Raises NotFound if there is no such account or subscriber.
+    Use this for an account in mode ``elsewhere``; ``books.erasure.erase`` works for any account.
+    Unless ``leave_traces`` is set, the file of an embedded database is then rewritten to remove all
+    traces of the data. Raises NotFound if the account or the subscriber does not exist.
     """
     with store.writer() as connection, connection.transaction():
         connection.lock_account(account_id)
@@ -79,9 +79,9 @@ def erase(
 def blank_one(
     connection: Connection, account_id: int, subscriber_id: int, commit_id: int
 ) -> dict[str, int]:
-    """Do the erasing of :func:`erase` in the caller's transaction, which has locked the account.
+    """Erase like :func:`erase`, in the caller's transaction, which has locked the account.
 
-    :func:`forget_logins` has found the subscriber.
+    Call :func:`forget_logins` first, which checks that the subscriber exists.
     """
     add(connection, Erasure(account_id, subscriber_id, None))
     return blank(connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id)
@@ -90,10 +90,10 @@ def blank_one(
 def forget_logins(
     store: Store, connection: Connection, account_id: int, subscriber_id: int
 ) -> None:
-    """Delete what is kept of the logins with a subscriber's email.
+    """Delete the counters of logins with a subscriber's email.
 
-    Raises NotFound if there is no such subscriber, and StoreUnavailable if the counters of logins
-    cannot be used.
+    Raises NotFound if the subscriber does not exist, StoreUnavailable if the counters are
+    unavailable.
     """
     row = connection.row(
         """
@@ -109,7 +109,7 @@ def forget_logins(
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:
-    """Add a subscriber to the list of the erased; return False if it was there before.
+    """Add a subscriber to the list of the erased; return False if the list had it before.
 
     The account need not have the subscriber. Runs in the caller's transaction, which has locked the
     account.
@@ -149,10 +149,10 @@ def blank(
 ) -> dict[str, int]:
     """Blank the personal data of some erased subscribers.
 
-    Returns the number of changed rows by table, without tables that did not change. ``whose`` is
-    the SQL in ``IN (…)`` for the subscribers' ids, with the parameters ``values`` and
-    ``:account_id``. Only rows of these subscribers are read. Changed rows get the id of the commit.
-    Runs in the caller's transaction, which has locked the account.
+    Returns the number of changed rows by table, without unchanged tables. ``whose`` is the SQL in
+    ``IN (…)`` for the subscribers' ids, with the parameters ``values`` and ``:account_id``. Only
+    rows of these subscribers are read. Changed rows get the commit's id. Runs in the caller's
+    transaction, which has locked the account.
     """
     values = {**values, "account_id": account_id, "commit_id": commit_id}
     blanked = {}
@@ -213,9 +213,9 @@ def _blanks(table: Table) -> list[str]:
 def blank_staged(staging: Staging) -> int:
     """Blank the staged rows of subscribers who are erased, or whom this load erases.
 
-    Returns how many rows had personal data. A blanked row has all personal columns, even those that
-    its file lacks, so that no stored row keeps another subscriber's data. Runs in the caller's
-    transaction, which has locked the account.
+    Returns the number of rows that had personal data. A blanked row has all personal columns, even
+    those that its file lacks, so that no stored row keeps another subscriber's data. Runs in the
+    caller's transaction, which has locked the account.
     """
     if not _find_erased(staging):
         return 0
@@ -242,7 +242,7 @@ def blank_staged(staging: Staging) -> int:
 
 
 def _find_erased(staging: Staging) -> bool:
-    """Store the list of the erased; return whether there are any."""
+    """Store the list of the erased; return whether it has any subscribers."""
     erased = "SELECT subscriber_id AS key, erased_at AS text FROM erasures AS e"
     count = staging.keep(_ERASED, f"{erased} WHERE account_id = :account_id", ("key", "text"))
     if ERASURES.name in staging.tables:
@@ -269,7 +269,7 @@ def _find_erased(staging: Staging) -> bool:
 
 
 def _owner(table: Table) -> str:
-    """Return the subscriber of the staged row ``s``, or of the stored row if its file has none."""
+    """Return SQL for the subscriber of staged row ``s``, or of the stored row if ``s`` has none."""
     if "subscriber_id" in table.key:
         return "s.subscriber_id"
     same = " AND ".join(f"o.{name} = s.{name}" for name in table.key)
@@ -284,7 +284,7 @@ def _bits(table: Table, names: tuple[str, ...]) -> int:
 
 
 def _keep_delete_dates(staging: Staging) -> None:
-    """Keep the ``delete_date`` of erased subscribers, whatever the file has."""
+    """Keep the ``delete_date`` of erased subscribers, whatever the file says."""
     bit = _bits(TABLES_BY_NAME["subscribers"], ("delete_date",))
     erased = f"{staging.keys_in(_ERASED)} AS e"
     staging.change(

@@ -1,4 +1,4 @@
-"""Whole tables of an account, for an export."""
+"""Read whole tables of an account for an export."""
 
 from collections.abc import Iterator
 from itertools import islice

@@ -1,6 +1,6 @@
-"""Marking records for the change feed: they get the id of the commit that changed what they show.
+"""Mark records for the change feed with the id of the commit that changed what they show.
 
-The caller's transaction has locked the account.
+The caller's transaction must have locked the account.
 """
 
 from masthead.store.staging import Staging
@@ -19,9 +19,9 @@ def mark(
 ) -> None:
     """Set ``column`` of the table ``name`` to the commit's id in the rows that ``keys`` selects.
 
-    ``keys`` is a query whose column ``key`` has the table's ids; None: all rows are marked. The
-    keys are stored first, as the list ``kept``, since the planner can only guess how many a query
-    finds, and after a wrong guess runs the query for each row.
+    ``keys`` is a query whose column ``key`` has the table's ids; None marks all rows. The keys are
+    first stored as the list ``kept``. Otherwise the planner guesses how many keys the query finds,
+    and a wrong guess makes it run the query for each row.
     """
     values = {"account_id": staging.account_id, "commit_id": commit_id}
     connection = staging.connection
@@ -41,4 +41,4 @@ def mark(
 
 
 _KEYS = {"orders": "order_id", "list_downloads": "mailing_list_id", "subscribers": "subscriber_id"}
-"""The tables with records that show rows of other tables, and their keys."""
+"""The tables whose records show rows of other tables, with their keys."""

@@ -1,7 +1,7 @@
 """The queries of operations 3 and 5 to 10.
 
-Each takes the account and returns rows whose values are in the order of the fields of the shape
-that its docstring names. An unknown id gives None; filters that match nothing give an empty list.
+Each query takes the account and returns rows with values in the field order of the shape that its
+docstring names. An unknown id returns None; filters that match nothing return an empty list.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,17 +56,17 @@ _SAME_VALUES: dict[Dialect, str] = {
         """,
     "postgresql": "n.kind = k.kind",
 }
-"""The condition that the subscription ``n`` has the values of ``k``, a row of
-``subscription_kinds``: each combination of values that the account's subscriptions have."""
+"""The condition that subscription ``n`` has the values of ``k``. This is a row of
+``subscription_kinds``, which has each combination of values of the account's subscriptions."""
 
 _FEW_COMBINATIONS = 100
 _SCANNED = 20_000
-"""How many rows are scanned in the order of their ids before another query is used. Filters that
-match many rows fill a page long before."""
+"""The number of rows that are scanned in id order before another query is used. Filters that match
+many rows fill a page much earlier."""
 
 _FEW_ROWS, _MANY_ROWS = 1_000, 10_000
 """SQLite has no statistics of values, so the store chooses the index: of a filter that matches few
-rows; or, if the scan has not filled a page, of one that does not match many."""
+rows or, if the scan has not filled a page, of a filter that does not match many."""
 
 
 @cache
@@ -81,7 +81,7 @@ def subscriptions(
 ) -> list[Row]:
     """Return the subscriptions that match all ``filters`` (shape Subscription), by ascending id.
 
-    The filters have the names of operation 7. Unlimited (-1) counts as more than any number
+    The filters have the names of operation 7. Unlimited (-1) is greater than any number
     (rules, "Subscription filters").
     """
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
@@ -130,9 +130,9 @@ def _scanned(table: str, key: str, columns: Iterable[str], matches: str) -> str:
 def _merged(matches: str, same_values: str) -> str:
     """Return a query for the first ids of all combinations of values that match.
 
-    ``heads`` are the ``:limit`` combinations with the lowest first ids, since a page of ``:limit``
-    ids has no more. ``reach`` is the lowest id at which one of them alone fills the page, so rows
-    past ``reach`` cannot be in it.
+    ``heads`` are the ``:limit`` combinations with the lowest first ids: a page of ``:limit`` ids
+    cannot contain more combinations. ``reach`` is the lowest id at which one combination alone
+    fills the page, so rows after ``reach`` cannot be on it.
     """
     of_combination = f"""
         SELECT n.subscription_id FROM subscriptions AS n
@@ -162,9 +162,9 @@ def search_subscribers(
 ) -> list[Row]:
     """Return the subscribers that match all ``filters`` (shape Subscriber), by ascending id.
 
-    The filters have the names of operation 8. One that ends with ``*`` matches the start of a
-    value, others the whole value, an empty one no value. Deleted subscribers are left out
-    (rules, "Subscriber search").
+    The filters have the names of operation 8. A filter that ends with ``*`` matches the start of a
+    value, an empty filter matches a missing value, and others match the whole value. Deleted
+    subscribers are left out (rules, "Subscriber search").
     """
     search = Search(filters)
     values: dict[str, int | str] = {"account_id": account_id, "after": after, "limit": limit}
@@ -183,7 +183,7 @@ def search_subscribers(
             indexed = search.narrowest(connection, account_id, _MANY_ROWS)
         indexed = indexed or search.exact or search.names
     which = ["subscriber_id > :after", "delete_date IS NULL", *search.using_index_of(indexed)]
-    # The best plan for the start of a value depends on how many rows match it.
+    # The best plan for the start of a value depends on the number of matching rows.
     run = connection.rows if search.names == search.exact else connection.rows_planned
     return run(_subscribers(" AND ".join(which)), **values)
 
@@ -199,10 +199,10 @@ def _subscribers(which: str) -> str:
 class LoginMatch(NamedTuple):
     """A subscriber who may match a login (the first five fields as in AuthenticatedSubscriber).
 
-    ``is_current`` is 1 if a subscription of the subscriber has not expired. For a match by renewal
-    code there is a row for each address, with its postal code as ``zip_code``. ``is_meant`` is 0
-    for a decoy: its postal codes are compared too, so that the time of the comparison does not
-    show whether the renewal code exists.
+    ``is_current`` is 1 if a subscription of the subscriber has not expired. A match by renewal code
+    has a row for each address, with its postal code as ``zip_code``. ``is_meant`` is 0 for a decoy.
+    The caller compares a decoy's postal codes too, so that the time of the comparison does not show
+    whether the renewal code exists.
     """
 
     subscriber_id: int
@@ -252,10 +252,10 @@ def login_candidates(
 ) -> tuple[list[LoginMatch], list[LoginMatch]]:
     """Return the subscribers with this email and password, and those with this renewal code.
 
-    The second list is empty unless ``by_renewal_code``. If the code does not exist, it has the
-    decoy with the next code. The best match comes first: one with a subscription that has not
-    expired on ``today``, then the lowest id. The caller compares the postal code (rules, "Login
-    check").
+    Without ``by_renewal_code``, the second list is empty. If the code does not exist, that list has
+    the decoy with the next code. The best match comes first: a subscriber with a subscription that
+    has not expired on ``today``, then the lowest id. The caller compares the postal code (rules,
+    "Login check").
     """
     found = connection.rows(
         f"{_BY_EMAIL} UNION ALL {_BY_CODE}" if by_renewal_code else _BY_EMAIL,
@@ -274,7 +274,7 @@ def received_subscriptions(
 ) -> Iterator[tuple[Row, list[Row]]]:
     """Yield a subscriber's subscriptions with the issues received, by ascending ids.
 
-    A subscription is a row of AuthenticatedSubscription without its issues, an issue a row of
+    A subscription is a row of AuthenticatedSubscription without its issues; an issue is a row of
     ReceivedIssue.
     """
     found = connection.rows(
@@ -315,7 +315,7 @@ _DEFINITIONS = f"""
     ORDER BY f.field_id, o."order" IS NULL, o."order", o.option_id
     """
 _DEFINITION_ENDS = len(fields_of(shapes.CustomFieldDefinition)) - 1
-"""How many columns of a row are the field's; its options are not a column."""
+"""The number of a row's columns that belong to the field; its options are not a column."""
 
 
 def custom_fields(connection: Connection, account_id: int) -> CustomFields:
@@ -365,7 +365,7 @@ class Answer(NamedTuple):
 
 
 def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Answer] | None:
-    """Return a subscriber's answers to all custom fields, or None if there is no subscriber."""
+    """Return a subscriber's answers to all custom fields, or None for an unknown subscriber."""
     found = connection.rows(_ANSWERS, account_id=account_id, subscriber_id=subscriber_id)
     answers: dict[int | None, Answer] = {}
     for row in found:
@@ -373,7 +373,7 @@ def answers_of(connection: Connection, account_id: int, subscriber_id: int) -> l
         answer = answers.setdefault(field[0], Answer(field, [], *row[-2:]))
         if option[0] is not None:
             answer.options.append(option)
-    answers.pop(None, None)  # the row of a subscriber if no field is defined
+    answers.pop(None, None)  # the subscriber's only row if no field is defined
     return [*answers.values()] if found else None
 
 
@@ -384,7 +384,7 @@ _ORDER = f"""
     WHERE o.account_id = :account_id AND o.order_id = :order_id ORDER BY i.order_item_id
     """
 _ORDER_ENDS = len(fields_of(shapes.Order)) - 1
-"""How many columns of a row are the order's; its items are not a column."""
+"""The number of a row's columns that belong to the order; its items are not a column."""
 
 
 def order(connection: Connection, account_id: int, order_id: int) -> tuple[Row, list[Row]] | None:
@@ -399,9 +399,9 @@ def order(connection: Connection, account_id: int, order_id: int) -> tuple[Row, 
 def mailing_list_entries(
     connection: Connection, account_id: int, mailing_list_id: int
 ) -> Iterator[Row] | None:
-    """Return the entries of a list download (shape MailingListEntry) by ascending id.
+    """Return a stream of a list download's entries (shape MailingListEntry) by ascending id.
 
-    None if there is no such list. The entries are a stream.
+    Returns None if the list does not exist.
     """
     values = {"account_id": account_id, "mailing_list_id": mailing_list_id}
     if not connection.row(

@@ -1,7 +1,7 @@
-"""Lists of keys that one statement of a load or an operation finds and later ones use.
+"""Lists of keys that one statement of a load or an operation finds and later statements use.
 
-They are rows of ``staged_keys``: on SQLite a temporary table, on PostgreSQL a permanent one, where
-the rows have the id of the load, or of the operation's commit, as their load.
+They are rows of ``staged_keys``, which is a temporary table on SQLite. On PostgreSQL it is a
+permanent table, whose ``load_id`` is the id of the load or of the operation's commit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,8 @@ _SQLITE_TABLE = """
 class KeyLists:
     """The lists of one load or operation.
 
-    An operation drops its lists in its transaction, a load after it (``Staging.discard_all``).
+    An operation drops its lists in its transaction, a load after its transaction
+    (``Staging.discard_all``).
     """
 
     def __init__(self, connection: Connection, account_id: int, load_id: int) -> None:
@@ -32,8 +33,8 @@ class KeyLists:
         self._own_keys = "TRUE"
         if self._is_shared:
             self._same = {"account_id": account_id, "load_id": load_id}
-            # A query in place of the number: PostgreSQL then expects as many rows as other loads
-            # have, and not none because its statistics have seen no row of this number.
+            # A subquery replaces the number, so PostgreSQL expects as many rows as other loads
+            # have. With the number, it expects no rows, since its statistics do not contain it.
             self._own_keys = f"account_id = {account_id:d} AND load_id = (SELECT {load_id:d})"
         else:
             connection.script(_SQLITE_TABLE)
@@ -41,10 +42,10 @@ class KeyLists:
     def keep(
         self, name: str, query: str, columns: Sequence[str] = ("key",), **values: Value
     ) -> int:
-        """Store the result of a query as the list ``name``; return how many rows it has.
+        """Store the result of a query as the list ``name``; return its number of rows.
 
-        ``columns`` are those of the result: ``key``, and ``other`` or ``text`` for what belongs to
-        a key. The query may use ``:account_id``.
+        ``columns`` are the result's columns: ``key``, and ``other`` or ``text`` for values that
+        belong to a key. The query may use ``:account_id``.
         """
         self.drop(name)
         return self.extend(name, query, columns, **values)

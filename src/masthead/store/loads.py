@@ -1,9 +1,9 @@
-"""The record of loads: when, by whom, of which files, and how each ended.
+"""The record of loads: their time, user, files and outcome.
 
-A load is recorded before it reads its files. Its good end is written in the transaction that
-changes the data, a refusal in one of its own. A killed load leaves a record without an end, and its
-lock is free. The last :data:`KEPT` loads of an account are kept, the last good one,
-and the last one that waited for a marker file.
+A load is recorded before it reads its files. The transaction that changes the data also records
+success; a refusal is recorded in its own transaction. A killed load leaves a record without an end,
+and its lock is free. An account's last :data:`KEPT` loads are kept, plus its last good load and its
+last load that waited for a marker file.
 """
 
 import re
@@ -24,7 +24,7 @@ from masthead.store.waiting_writers import Writer
 __all__ = ["KEPT", "Load", "Recording", "last_good", "last_marker", "loads", "recorded", "running"]
 
 KEPT = 100
-"""The number of loads that are kept of an account."""
+"""The number of loads that are kept for an account."""
 
 Outcome = Literal["good", "refused", "running", "interrupted"]
 Counts = dict[str, dict[str, int]]
@@ -40,11 +40,11 @@ _LAST_GOOD: dict[Dialect, str] = {
 
 
 class Load(NamedTuple):
-    """A load; times are microseconds since 1970, None of a load that has not ended.
+    """A load; times are microseconds since 1970. ``ended_at`` is None if it has not ended.
 
-    ``files`` are their names in messages. ``counts`` are the numbers of rows by table, and
-    ``rejected`` of those set aside, of a good load. ``reason`` is why a load was refused, "" for
-    others.
+    ``files`` are their names in messages. For a good load, ``counts`` are the numbers of rows by
+    table, and ``rejected`` is the number of rows that were set aside. ``reason`` is why a load was
+    refused, or "".
     """
 
     account_id: int
@@ -61,13 +61,13 @@ class Load(NamedTuple):
 
 
 class Recording:
-    """The record of a load that runs."""
+    """The record of a running load."""
 
     def __init__(self, account_id: int, load_id: int) -> None:
         self._load = {"account_id": account_id, "load_id": load_id}
 
     def note_good(self, connection: Connection, counts: Counts, rejected: int) -> None:
-        """Write the good end in the caller's transaction, which is that of the load's changes."""
+        """Record success in the caller's transaction, which also writes the load's changes."""
         connection.change(
             """
             UPDATE loads SET ended_at = :now, outcome = 'good', counts = :counts,
@@ -81,9 +81,9 @@ class Recording:
         )
 
     def note_refusal(self, connection: Connection, error: Exception) -> None:
-        """Write why the load is refused, unless it has ended well.
+        """Record why the load is refused, unless its success is recorded.
 
-        No value of a row is written: it can be personal, and an erasure would not find it here.
+        No value of a row is written: values can be personal, and an erasure would not find them.
         """
         connection.change(
             """
@@ -97,19 +97,19 @@ class Recording:
 
 
 def _reason(error: Exception) -> str:
-    """Return the first line of the reason, without what it quotes; of bad rows, the first place."""
+    """Return the first line of the reason without quoted text; for bad rows, the first place."""
     if isinstance(error, BadRows):
         return error.brief
     line = str(error).partition("\n")[0]
     rest = _QUOTED.sub("…", line)
     if "'" in rest or '"' in rest:
-        # The name of a file has a quote, so nobody can tell what stands inside of quotes.
+        # A file name contains a quote, so quoted text cannot be recognised.
         return re.split("['\"]", line, maxsplit=1)[0] + "…"
     return _QUOTED.sub("'…'", line)
 
 
 def _storable(text: str) -> str:
-    """Return a text as a line, without what no database holds, such as half a character."""
+    """Return a text as one line, without what databases refuse, such as half a character."""
     return printable(text.encode("utf-8", "backslashreplace").decode())
 
 
@@ -129,9 +129,9 @@ def recorded(
 ) -> Iterator[Recording]:
     """Exclude other loads of the account during the block, and record this one.
 
-    ``marker_at`` is the time of the marker file for which the load has waited. What the block
-    raises is recorded in a transaction of its own, if the database can be used. Raises NotFound if
-    there is no such account, MastheadError if another load of it runs, unless this one ``waits``.
+    ``marker_at`` is the time of the marker file for which the load waited. Errors of the block are
+    recorded in their own transaction if the database is available. Raises NotFound if the account
+    does not exist. Without ``waits``, raises MastheadError if another load of the account runs.
     """
     with store.writer() as connection:
         accounts.settings_of(connection, account_id)
@@ -166,7 +166,7 @@ def _other_load(store: Store, account_id: int) -> str:
 
 
 def running(store: Store, account_id: int) -> Writer | None:
-    """Return who runs the account's load, None if none is recorded."""
+    """Return who runs the account's load, or None if none is recorded."""
     with store.writer() as connection:
         row = connection.row(
             """
@@ -223,7 +223,7 @@ def _begin(
 
 
 def loads(store: Store, account_id: int | None = None) -> list[Load]:
-    """Return the loads that are kept, the newest last: all, or those of an account."""
+    """Return the kept loads, newest last: all, or those of an account."""
     of_account: Mapping[str, int] = {} if account_id is None else {"account_id": account_id}
     with store.writer() as connection:
         rows = connection.rows(
@@ -256,17 +256,17 @@ def _load_of(row: Row) -> Load:
 def last_good(store: Store) -> dict[int, int]:
     """Return when the last good load of each account ended, in microseconds since 1970.
 
-    An account that has had none is not in it.
+    Accounts without a good load are not in the result.
     """
     with store.reader() as connection:
         return dict(connection.rows(_LAST_GOOD[connection.dialect]))
 
 
 def last_marker(store: Store, account_id: int) -> int | None:
-    """Return the time of the marker file of the account's last load that had one and has ended.
+    """Return the time of the marker file of the account's last ended load that had a marker.
 
-    It is in microseconds since 1970, and None if there was none. An interrupted load can be run
-    again with its marker.
+    The time is in microseconds since 1970, or None without such a load. Interrupted loads do not
+    count, so they can run again with their marker.
     """
     with store.writer() as connection:
         row = connection.row(

@@ -1,15 +1,15 @@
 """Failed logins: how many there were recently, and when the next attempt is allowed.
 
-A failure is a wrong guess, that is a login with a password, of which only a keyed hash is stored.
-The same wrong guess counts once in a window, so a device that repeats an old password does not lock
-its user out. Windows slide, and refused attempts are not counted, so a lock ends by itself
+A failure is a wrong guess: a login with a password, stored only as a keyed hash. The same wrong
+guess counts once in a window, so a device that repeats an old password does not lock its user out.
+Windows slide and refused attempts are not counted, so a lock ends automatically
 (decisions, "Limits of the login check").
 
 An account has a count for each kind of login. When too many guesses at emails have failed, the
-account is guarded: an email that has opened before still opens with the right password, and all
-else gets one and the same refusal (rules, "A guarded account").
+account is guarded. An email that has logged in before can still log in with the right password; all
+other attempts get the same refusal (rules, "A guarded account").
 
-Failures are stored in the counters, which loads do not lock: a load never delays a login.
+Failures are stored in the counters, which loads do not lock, so a load never delays a login.
 """
 
 from contextlib import suppress
@@ -37,18 +37,18 @@ __all__ = [
 
 LOGIN_US = 15 * 60 * 1_000_000
 ACCOUNT_US = 60 * 60 * 1_000_000
-"""The windows in which the failures of a login, and those of an account, are counted."""
+"""The windows, in microseconds, in which failures of a login and of an account are counted."""
 
 KNOWN_US = 365 * 86_400 * 1_000_000
-"""How long an email counts as one that has opened."""
+"""How long a successful login with an email is remembered, in microseconds."""
 
 _NOTED_US = 86_400 * 1_000_000
-"""How often that is noted, at most."""
+"""A successful login with an email is noted at most once in this time, in microseconds."""
 
 Kind = Literal["email", "code", "operator", "guarded", "unknown"]
-"""What is counted together: guesses at emails, at renewal codes, at names of operators, at emails
-that have opened before while their account is guarded, and at all other emails then. The last ones
-are one row, which no limit reads."""
+"""What is counted together: guesses at emails, renewal codes and operators' names. While an account
+is guarded, ``guarded`` counts guesses at emails that have logged in before. ``unknown`` counts
+guesses at all other emails then, in one row that no limit reads."""
 
 _ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _BY_LOGIN = """
@@ -78,8 +78,8 @@ _STANDING: dict[Dialect, str] = {
         ) AS found
         """,
 }
-"""On PostgreSQL a query whose tables are all the account's, so that a distributed database asks its
-node alone."""
+"""On PostgreSQL, all tables of the query filter by account, so a distributed database asks only the
+account's node."""
 
 _FORGET = """
     DELETE FROM login_failures
@@ -98,7 +98,7 @@ _COUNT_GUARDED = """
         CASE WHEN login_failures.failed_at <= :login_since OR login_failures.failed_at > :now
         THEN excluded.failed_at ELSE login_failures.failed_at END
     """
-"""Each refusal writes a row: else its time would tell whether the guess was counted before."""
+"""Each refusal writes a row. Otherwise its time would show whether the guess was counted before."""
 
 _FORGET_SUCCESSES = """
     DELETE FROM login_successes WHERE account_id = :account_id AND succeeded_at <= :known_since
@@ -115,14 +115,14 @@ _FORGET_EMAIL = (
 
 
 class Limits(NamedTuple):
-    """Failures that a login may have in 15 minutes, and an account in an hour; 0: any number."""
+    """Allowed failures of a login in 15 minutes and of an account in an hour; 0: no limit."""
 
     per_login: int = 10
     per_account: int = 600
 
 
 class Attempt(NamedTuple):
-    """An account, the kind of a login, and keyed hashes of it and of it with its password."""
+    """An account, the login's kind, and keyed hashes of the login alone and with its password."""
 
     account_id: int
     kind: Kind
@@ -131,10 +131,10 @@ class Attempt(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The microseconds until an attempt is allowed, by its login and by its account; 0: now.
+    """The microseconds until an attempt's login and its account allow it; 0: now.
 
-    ``succeeded_at`` is when a reader has logged in with this email before, in microseconds since
-    1970; None if that is not known.
+    ``succeeded_at`` is when a reader last logged in with this email, in microseconds since 1970, or
+    None if unknown.
     """
 
     by_login_us: int = 0
@@ -159,10 +159,10 @@ def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> At
 
 
 def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> Standing:
-    """Return when the attempt is allowed, and when its login has opened before."""
+    """Return when the attempt is allowed, and when its login last succeeded."""
     if limits == (0, 0):
         return Standing()
-    # With a limit of n, the n-th newest failure in the window; if there is one, it is reached.
+    # The limit n is reached if the window has an n-th newest failure.
     ((by_login, by_account, succeeded_at),) = counters.rows(
         _STANDING[counters.dialect],
         **_window(now),
@@ -182,7 +182,7 @@ def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int
 
 
 def count_failure(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> None:
-    """Count a wrong guess, and delete those that are older than all windows."""
+    """Count a wrong guess, and delete guesses that are older than all windows."""
     if limits != (0, 0):
         _count(counters, _COUNT, attempt, now)
 
@@ -196,30 +196,30 @@ def _count(counters: Connection, statement: str, attempt: Attempt, now: int) -> 
 def may_pass(
     counters: Connection, limits: Limits, attempt: Attempt, standing: Standing, now: int
 ) -> bool:
-    """Return whether the right password opens, though the attempt's account is guarded.
+    """Return whether the right password is accepted although the attempt's account is guarded.
 
-    It does for an email that has opened before, until as many guesses at such emails have failed
-    meanwhile as the limits allow.
+    It is accepted for an email that has logged in before, until guesses at such emails reach the
+    limits.
     """
     guarded = standing_of(counters, limits, _guarded(attempt), now)
     return standing.succeeded_at is not None and not guarded.wait_us
 
 
 def count_guarded(counters: Connection, attempt: Attempt, now: int, *, passes: bool) -> None:
-    """Count what a guarded account has refused, if the right password would have passed.
+    """Count an attempt that a guarded account refused, if the right password would have passed.
 
-    For any other attempt one row is written, the same for all of an account: else the time of a
-    response would tell whether an email has opened before.
+    All other attempts of an account write one shared row. Otherwise the time of a response would
+    show whether an email has logged in before.
     """
     counted = attempt._replace(kind="unknown", login="", guess="")
     _count(counters, _COUNT_GUARDED, _guarded(attempt) if passes else counted, now)
 
 
 def note_success(store: Store, limits: Limits, attempt: Attempt, standing: Standing) -> None:
-    """Note that the attempt's email has opened, once a day; forget those that have not for a year.
+    """Note a successful login with an email, once a day; forget emails after a year without one.
 
-    A renewal code is not noted: it is short, so that more guesses at them would find one. A reader
-    whose success cannot be noted is let in all the same.
+    Renewal codes are not noted: they are short, so more guesses would find one. If the success
+    cannot be noted, the reader still logs in.
     """
     at, now = standing.succeeded_at, store.clock()
     if not limits.per_account or attempt.kind != "email":
@@ -234,9 +234,9 @@ def note_success(store: Store, limits: Limits, attempt: Attempt, standing: Stand
 
 
 def forget_email(store: Store, account_id: int, email: str) -> None:
-    """Delete what is kept of the logins with an email, as when its reader is erased.
+    """Delete the counters of logins with an email, such as when its subscriber is erased.
 
-    Raises StoreUnavailable if the counters cannot be used.
+    Raises StoreUnavailable if the counters are unavailable.
     """
     attempt = attempt_of(store.secret, account_id, email, "")
     with store.counters() as counters:
@@ -247,9 +247,9 @@ def forget_email(store: Store, account_id: int, email: str) -> None:
 
 
 def _guarded(attempt: Attempt) -> Attempt:
-    """Return the attempt as it is counted while its account is guarded, apart from all others.
+    """Return the attempt as it is counted while its account is guarded, separate from all others.
 
-    So nothing that is counted then shows afterwards which emails have opened before.
+    Afterwards, these counts therefore do not show which emails have logged in before.
     """
     return attempt._replace(
         kind="guarded", login=f"guarded {attempt.login}", guess=f"guarded {attempt.guess}"

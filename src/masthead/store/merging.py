@@ -1,8 +1,8 @@
-"""Merging staged rows into an account's data, and marking changed records for the change feed.
+"""Write staged rows to an account's data, and mark changed records for the change feed.
 
 A row is new, changed (a value differs) or unchanged. New and changed rows of the feed's entities
-get the id of the load's commit. So do records that contain a changed row of another table: an order
-with a changed item, a subscriber's record of custom fields with a changed answer, field or option
+get the id of the load's commit. So do records that contain a changed row of another table, such as
+an order with a changed item, or a subscriber's custom fields with a changed answer, field or option
 (architecture, "The change feed").
 """
 
@@ -34,24 +34,24 @@ _HAVE_DEPENDENTS = {
 }
 _SHOWN_OF_OPTION = ("value", "display_as", "order")
 _SCANNED: dict[Dialect, str] = {"sqlite": " NOT INDEXED", "postgresql": ""}
-"""Makes the planner scan the staged rows, not the stored rows, which may be many more."""
+"""Makes the planner scan the staged rows instead of the stored rows, which may be many more."""
 
 _OWNER: dict[Dialect, str] = {"sqlite": ":account_id", "postgresql": "s.account_id"}
-"""The account of a new row. On a distributed database, rows stay on their node if it is a column of
-the staged row."""
+"""The account of a new row. On a distributed database, rows stay on their node if this is a column
+of the staged row."""
 
 GIVEN_HERE = "given_here"
-"""The column that tells ids which operations of the books gave; a load gives none."""
+"""The column that marks ids which operations of the books gave; a load gives none."""
 
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
-"""Statistics are collected after so many new or changed rows, if they are at least a tenth of the
-account's. Until PostgreSQL collects them by itself, it may scan all rows of the account for each
-row of the next load, and a list can take seconds."""
+"""Statistics are collected after at least this many new or changed rows, if they are at least a
+tenth of the account's rows. Until PostgreSQL collects statistics automatically, it may scan all
+rows of the account for each row of the next load, and a list can take seconds."""
 
 
 class Counts(NamedTuple):
-    """How many rows of a table a load inserted, changed, left unchanged, and removed."""
+    """The numbers of a table's rows that a load inserted, changed, left unchanged and removed."""
 
     inserted: int
     changed: int
@@ -65,7 +65,7 @@ class Counts(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """The counts of each table, the tables whose statistics should be collected now, the commit.
+    """The counts by table, the tables whose statistics should be collected now, and the commit.
 
     ``commit_id`` is None if nothing is new, changed or removed.
     """
@@ -80,8 +80,8 @@ def merge(
 ) -> Merged:
     """Write all staged rows in the caller's transaction; then remove the rows of ``removal``.
 
-    If nothing is new, changed or removed, no commit is added. ``tell`` is called with the current
-    step. Raises BadInput for a reference to a row that would be removed.
+    If nothing is new, changed or removed, no commit is added. ``tell`` is called with each step's
+    name. Raises BadInput if something refers to a row that would be removed.
     """
     connection, account_id = staging.connection, staging.account_id
     commit_id = commits.begin_commit(connection, account_id)
@@ -115,7 +115,7 @@ def merge(
 
 
 def _add_combinations(connection: Connection, account_id: int, commit_id: int) -> int:
-    """Add the new combinations of values in the commit's subscriptions; return their number."""
+    """Add new combinations of values from the commit's subscriptions; return their number."""
     columns = "account_id, publication_id, type, copies, issues, renew_campaign_active"
     return connection.change(
         f"""
@@ -132,8 +132,8 @@ def _add_combinations(connection: Connection, account_id: int, commit_id: int) -
 class TableMerge:
     """The merge of one table. Each step is one statement, whichever columns the rows have.
 
-    ``staged`` is the FROM item of its staged rows, ``columns`` those that any of them has.
-    ``same_key`` is the condition that a staged row ``s`` and a stored row ``o`` have one key.
+    ``staged`` is the FROM item of the staged rows; ``columns`` are all columns that any row has.
+    ``same_key`` is the condition that staged row ``s`` and stored row ``o`` have the same key.
     """
 
     def __init__(self, staging: Staging, table: Table, commit_id: int) -> None:
@@ -151,7 +151,7 @@ class TableMerge:
         self._when_missing = {column.name: column.kind.when_missing for column in table.columns}
 
     def run(self) -> Counts:
-        """Mark what the rows change, update stored rows and insert new ones; return how many."""
+        """Mark what the rows change, update stored rows and insert new ones; return the counts."""
         staged = self.staging.count(self.table)
         if not staged:
             return Counts(0, 0, 0)
@@ -169,7 +169,7 @@ class TableMerge:
         return Counts(inserted, changed, staged - inserted - changed)
 
     def _has_more_rows_than(self, count: int) -> bool:
-        # ORDER BY makes the planner use the index, even if its statistics are wrong.
+        # ORDER BY makes the planner use the index even if its statistics are wrong.
         return bool(
             self.connection.row(
                 f"""
@@ -197,7 +197,7 @@ class TableMerge:
         )
 
     def _make_way(self) -> None:
-        """Replace unique values that change by unused ones, so that two rows can swap theirs."""
+        """Replace changing unique values with unused ones, so that two rows can swap values."""
         key = self.table.key[0]
         for name in set(self.table.unique).intersection(self.columns):
             self._change(
@@ -240,13 +240,13 @@ class TableMerge:
         return "" if name in self._always else has_column(self.table, name, "s")
 
     def new_value(self, name: str) -> str:
-        """Return the column's new value in a stored row ``o``: that of ``s``, else its own."""
+        """Return the new value in stored row ``o``: the value of ``s``, or its own if missing."""
         if has := self._has(name):
             return f'CASE WHEN {has} THEN s."{name}" ELSE o."{name}" END'
         return f's."{name}"'
 
     def first_value(self, name: str) -> str:
-        """Return the column's value in a new row, whose file may lack the column."""
+        """Return the column's value in a new row; the file may lack the column."""
         when_missing = self._when_missing.get(name)  # None for a derived column
         if self._has(name) and when_missing is not None:
             return f'coalesce(s."{name}", {when_missing!r})'
@@ -277,7 +277,7 @@ class TableMerge:
             keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"
             self._mark("orders", "commit_id", keys)
         elif self.table.name == "mailing_list_entries":
-            # The feed has no entries: a changed list download tells clients to download it again.
+            # The feed has no entries: a changed list download makes clients download it again.
             keys = f"SELECT s.mailing_list_id AS key {changed}"
             self._mark("list_downloads", "commit_id", keys)
         elif self.table.name == "custom_field_answers":
@@ -291,7 +291,7 @@ class TableMerge:
                     {changed} AND o.option_id IS NOT NULL""",
                 ("key", "other"),
             )
-            # With IS TRUE, PostgreSQL makes no join of the fields: they are few.
+            # IS TRUE stops PostgreSQL from joining the few fields.
             fields = f"SELECT c.other FROM {self.staging.keys_in('changed_options')} AS c"
             self._mark_answers(
                 f"""

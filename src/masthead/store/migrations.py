@@ -1,16 +1,16 @@
-"""Migrations: they bring a database to the schema of this version of Masthead.
+"""Migrations bring a database to the schema of this version of Masthead.
 
-Migrations are frozen SQL files, ``sql/<dialect>/<number>_<name>.sql``, applied in the order of
-their numbers. Each number has a file for each database. No library is used, since those that exist
+Migrations are frozen SQL files, ``sql/<dialect>/<number>_<name>.sql``, applied in number order.
+Each number has a file for each database. Masthead uses no migration library, since existing ones
 need other drivers.
 
-On PostgreSQL, requests are answered while a migration runs. So a migration neither rewrites a table
-nor scans one under an exclusive lock; a lock that it does not get at once, it gives up and tries
-again. A file with ``CONCURRENTLY`` is run statement by statement, outside a transaction, and must
-work when it is run again after an interruption (``DROP INDEX CONCURRENTLY IF EXISTS`` first).
+On PostgreSQL, servers handle requests while a migration runs. So a migration neither rewrites a
+table nor scans one under an exclusive lock. If it does not get a lock quickly, it gives up and
+retries. A file with ``CONCURRENTLY`` runs statement by statement, outside a transaction, and must
+work when it runs again after an interruption (``DROP INDEX CONCURRENTLY IF EXISTS`` first).
 
-The database keeps the checksum of each file that was applied to it. A database whose files were
-others is refused: it has other tables than the queries need (rules, "Checksums of
+The database keeps the checksum of each applied file. Masthead refuses a database to which other
+files were applied: its tables are not those that the queries need (rules, "Checksums of
 migrations").
 """
 
@@ -55,7 +55,7 @@ def read_sql(*path: str) -> str:
 
 
 def migrations(dialect: Dialect) -> list[Migration]:
-    """Return all migrations of ``dialect`` in their order."""
+    """Return all migrations of ``dialect`` in order."""
     found = []
     for file in files("masthead.store").joinpath("sql", dialect).iterdir():
         number, _, name = file.name.removesuffix(".sql").partition("_")
@@ -64,10 +64,10 @@ def migrations(dialect: Dialect) -> list[Migration]:
 
 
 def status(connection: Connection) -> list[tuple[Migration, bool]]:
-    """Return all migrations in their order, and for each whether it has been applied.
+    """Return all migrations in order, and for each whether it has been applied.
 
-    Raises MastheadError if a newer version of Masthead made the database, or one whose migrations
-    were others.
+    Raises MastheadError if a newer version of Masthead made the database, or a version with
+    different migrations.
     """
     known = migrations(connection.dialect)
     applied = _applied(connection)
@@ -89,9 +89,9 @@ def status(connection: Connection) -> list[tuple[Migration, bool]]:
 
 
 def _applied(connection: Connection) -> dict[int, str]:
-    """Return the checksums of the migrations that were applied, by number.
+    """Return the checksums of the applied migrations, by number.
 
-    They are "" in a database from before there were checksums.
+    They are "" in a database that is older than checksums.
     """
     if not has_table(connection, "migrations"):
         return {}
@@ -100,7 +100,7 @@ def _applied(connection: Connection) -> dict[int, str]:
 
 
 def check_schema(connection: Connection) -> None:
-    """Raise MastheadError, which says what to do, unless the schema is that of this version."""
+    """Raise MastheadError, which says what to do, unless the schema is this version's."""
     found = status(connection)
     if all(is_applied for _, is_applied in found):
         return
@@ -119,7 +119,7 @@ def check_schema(connection: Connection) -> None:
 
 
 def newest(connection: Connection) -> int:
-    """Return the number of the newest migration that has been applied."""
+    """Return the number of the newest applied migration; 0 if there is none."""
     ((number,),) = connection.rows("SELECT max(number) FROM migrations")
     return int(number or 0)
 
@@ -127,7 +127,7 @@ def newest(connection: Connection) -> int:
 def newer_than(connection: Connection, schema: int) -> str:
     """Return a sentence if the database has a newer schema than ``schema``, else "".
 
-    ``schema`` is 0 if it is not known, since the database was not opened: then nothing is compared.
+    ``schema`` is 0 if the database was not opened; then nothing is compared.
     """
     found = newest(connection) if schema else 0
     if found <= schema:
@@ -141,21 +141,21 @@ def newer_than(connection: Connection, schema: int) -> str:
 def steps(done: Sequence[Migration]) -> str:
     """Return what the migrations have done, such as ``migrated 4 -> 8``.
 
-    Returns "" if there are none, or they made a new database.
+    Returns "" if there are no migrations, or if they made a new database.
     """
     before = done[0].number - 1 if done else 0
     return f"migrated {before} -> {done[-1].number}" if before else ""
 
 
 def has_table(connection: Connection, name: str) -> bool:
-    """Return whether the database has a table of that name."""
+    """Return whether the database has a table with this name."""
     return bool(connection.rows(_TABLE_EXISTS[connection.dialect], name=name))
 
 
 def missing(connection: Connection) -> list[Migration]:
-    """Return the migrations that have not been applied, in their order.
+    """Return the migrations that have not been applied, in order.
 
-    Raises what :func:`status` does.
+    Raises what :func:`status` raises.
     """
     return [migration for migration, is_applied in status(connection) if not is_applied]
 
@@ -163,8 +163,8 @@ def missing(connection: Connection) -> list[Migration]:
 def record(connection: Connection, migration: Migration) -> None:
     """Note that the migration has been applied, in the caller's transaction.
 
-    After the first one, the database belongs to the secret key in use, which is made if a file may
-    hold it and there is none.
+    The first migration binds the database to the secret key in use. A missing key is created if it
+    belongs in a file.
     """
     connection.script(_TABLE)
     connection.rows(

@@ -1,6 +1,6 @@
-"""The forms of a name by which it is found beside its own (rules, "Find: names").
+"""Other forms of a name by which a search finds it (rules, "Find: names").
 
-Most names have none: they are stored only where they differ from the folded name.
+A form is stored only if it differs from the folded name; most names have no other forms.
 """
 
 import re
@@ -21,7 +21,7 @@ _OTHER_LETTERS = str.maketrans(
         "\N{LATIN SMALL LETTER DOTLESS I}": "i",
     }
 )
-"""Letters that Unicode does not decompose into one of ASCII and a mark."""
+"""Letters that Unicode does not decompose into an ASCII letter and a mark."""
 
 _SPELT_OUT = str.maketrans(
     {
@@ -37,7 +37,7 @@ _BETWEEN_WORDS = re.compile("[\\s'\N{RIGHT SINGLE QUOTATION MARK}-]+")
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, in the letters that any keyboard has: ``muller`` for Müller."""
+    """Return a text in lower case, with letters that any keyboard has: ``muller`` for Müller."""
     folded = text.casefold()
     if folded.isascii():
         return folded
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def plain_of(name: str | None) -> str | None:
-    """Return the plain form of a name if that is not the folded name, else None."""
+    """Return the plain form of a name, or None if it equals the folded name."""
     if not name or name.isascii():
         return None
     form = plain(name)
@@ -55,7 +55,7 @@ def plain_of(name: str | None) -> str | None:
 
 
 def last_word(name: str | None) -> str | None:
-    """Return the last word of a name of several words, in its plain form, else None."""
+    """Return the plain form of the last word of a name, or None if it has only one word."""
     if not name or not _BETWEEN_WORDS.search(name):
         return None
     words = [word for word in _BETWEEN_WORDS.split(plain(name)) if word]
@@ -63,9 +63,9 @@ def last_word(name: str | None) -> str | None:
 
 
 def spellings(text: str) -> tuple[list[str], list[str]]:
-    """Return how a typed name can stand in the folded names, and how in the plain forms.
+    """Return how a typed name may be stored as a folded name, and how as a plain form.
 
-    An umlaut may be typed as such, as two letters or without its dots, and so it may be stored.
+    An umlaut may be typed or stored as such, as two letters, or without its dots.
     """
     folded = unicodedata.normalize("NFC", text.casefold())
     typed = plain(folded)

@@ -1,7 +1,7 @@
-"""The ids of records that have none in their source, but a natural key.
+"""The ids of records whose source has natural keys instead of ids.
 
-The same key of an account gives the same id for ever (decisions, "Ids made from natural keys"). New
-ids are assigned while a load is staged, and written in its transaction.
+In an account, a key always has the same id (decisions, "Ids made from natural keys"). New ids are
+assigned while a load is staged, and written in its transaction.
 """
 
 import json
@@ -19,7 +19,7 @@ from masthead.store.staging import Staging
 __all__ = ["NaturalKeys", "key_of"]
 
 _REMEMBERED_MAX = 300_000
-"""The number of keys that are kept in memory: about 50 MB, as those of a batch may come on top."""
+"""The number of keys that are kept in memory, about 50 MB; the keys of a batch may be added."""
 
 _AT_ONCE = 10_000
 _TEXT_MAX = 100
@@ -30,12 +30,12 @@ _ONE_OF = {
 
 
 _JOINED = "\x1f"
-"""The first character of a key of several columns. One of a single column is stripped, so that it
-does not begin with this, which is white space."""
+"""The first character of a key of several columns. It is white space, so a key of a single column,
+which is stripped, never begins with it."""
 
 
 def key_of(parts: Sequence[str]) -> str:
-    """Return the key of the values of columns, stripped, which no other values have."""
+    """Return the key of stripped column values; no other values have the same key."""
     if len(parts) == 1:
         return parts[0]
     return _JOINED + "".join([f"{len(part)}:{part}" for part in parts])
@@ -55,28 +55,28 @@ def _shown(key: str) -> str:
 
 
 class NaturalKeys:
-    """The natural keys of one load: those that the account has, and the load's new ones."""
+    """The natural keys of one load: the account's keys and the load's new keys."""
 
     def __init__(self, staging: Staging) -> None:
         self._staging = staging
         self._known: dict[str, dict[str, int]] = {}
         self._forgotten: set[str] = set()
-        """The tables of which not all of the load's new keys are in memory."""
+        """The tables for which some of the load's new keys are no longer in memory."""
         self._before: dict[str, int] = {}
         self._last: dict[str, int] = {}
         self._stored: dict[str, bool] = {}
 
     def ids_of(self, table: str, keys: Iterable[str]) -> Mapping[str, int]:
-        """Return the id of each key (:func:`key_of`), maybe with others; new keys get the next ids.
+        """Return the id of each key (:func:`key_of`); new keys get the next ids.
 
-        ``table`` is the name of a table, or of what else the ids identify. Raises BadInput if there
-        is no further id.
+        The result may have other keys too. ``table`` names a table or another kind of thing that
+        the ids identify. Raises BadInput if no ids are left.
         """
         keys = dict.fromkeys(keys)
         known = self._known.setdefault(table, {})
         if unknown := [key for key in keys if key not in known]:
             if sum(map(len, self._known.values())) > _REMEMBERED_MAX:
-                # New ones: a caller may still read the ids that it got from the former.
+                # New dictionaries, since callers may still read the former ones.
                 self._forgotten |= self._known.keys()
                 self._known = {table: {key: known[key] for key in keys if key in known}}
                 known = self._known[table]
@@ -84,7 +84,7 @@ class NaturalKeys:
         return known
 
     def _look_up(self, table: str, keys: Sequence[str], known: dict[str, int]) -> None:
-        """Add the ids of keys that are not in memory to the known ones."""
+        """Add the ids of keys that are not in memory to ``known``."""
         digests = list(map(_digest, keys))
         found: dict[str, int] = {}
         remaining = iter(digests)
@@ -107,7 +107,7 @@ class NaturalKeys:
             self._staging.add_natural_keys(new)
 
     def _found(self, table: str, digests: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """Yield the digests that the account has, or the load if it is no longer in memory."""
+        """Yield digests with their ids: the account's, and the load's that are not in memory."""
         connection = self._staging.connection
         condition = f"table_name = :table_name AND key_digest {_ONE_OF[connection.dialect]}"
         is_json = connection.dialect == "sqlite"
@@ -135,7 +135,7 @@ class NaturalKeys:
             )
 
     def _has_keys(self, table: str) -> bool:
-        """Return whether the account has had keys of the table before this load."""
+        """Return whether the account had keys of the table before this load."""
         if table not in self._stored:
             self._stored[table] = self._last_of(table) > 0
         return self._stored[table]
@@ -153,13 +153,13 @@ class NaturalKeys:
         return row[0] if row else 0
 
     def _greatest(self, table: str) -> int:
-        """Return the greatest id that was ever given in the table, or to its natural keys; or 0."""
+        """Return the greatest id ever given in the table or to its natural keys, or 0."""
         if table not in TABLES_BY_NAME:
             return self._last_of(table)
         return next_ids(self._staging.connection, self._staging.account_id, table) - 1
 
     def text_of(self, table: str, id_: int) -> str | None:
-        """Return a new key as a message shows it; None for an id that is no new key's."""
+        """Return a new key as a message shows it; None if no new key has the id."""
         rows = self._staging.connection.rows(
             f"""
             SELECT key_text FROM {self._staging.rows_of("natural_keys")} AS s
@@ -174,7 +174,7 @@ class NaturalKeys:
     def keep(self) -> None:
         """Write the new keys in the caller's transaction, which has locked the account.
 
-        Raises BadInput if another load has added records or keys since they got their ids.
+        Raises BadInput if another load has added records or keys since these keys got their ids.
         """
         if any(self._greatest(table) > before for table, before in self._before.items()):
             raise _overtaken()
@@ -215,5 +215,5 @@ def _overtaken() -> BadInput:
 
 
 def _digest(key: str) -> str:
-    """Return what is stored of a key, which can be long, and personal data."""
+    """Return the digest that is stored instead of a key, which can be long and personal data."""
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,9 +1,9 @@
-"""The publisher's people who sign in to the console: their names, roles, passwords and sessions.
+"""The operators who sign in to the console: their names, roles, passwords and sessions.
 
-A session is a random token, of which only the SHA-256 is stored. The browser has it as
-``ACCOUNT.TOKEN``. It ends when it is signed out, half an hour after its last request, twelve hours
-after its beginning, and when its operator's password or role changes (decisions, "Sessions of the
-console"). Sessions are counted apart from the data, so that a load never delays a sign-in.
+A session is a random token; only its SHA-256 is stored. The browser has it as ``ACCOUNT.TOKEN``. A
+session ends at sign-out, half an hour after its last request, twelve hours after it began, or when
+its operator's password or role changes (decisions, "Sessions of the console"). Sessions are stored
+in the counters, so a load never delays a sign-in.
 """
 
 import hashlib
@@ -39,13 +39,13 @@ Role = Literal["clerk", "manager", "finance", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 IDLE_US = 30 * 60 * 1_000_000
-"""A session ends so long after its last request."""
+"""The time after its last request at which a session ends, in microseconds."""
 
 SESSION_US = 12 * 60 * 60 * 1_000_000
-"""A session ends so long after its beginning."""
+"""The time after its beginning at which a session ends, in microseconds."""
 
 AHEAD_US = 5 * 60 * 1_000_000
-"""Clocks of several machines may be so far apart. A session that is further ahead has ended."""
+"""How far clocks of machines may differ, in microseconds. A session further ahead has ended."""
 
 _NOTED_EVERY_US = 60 * 1_000_000
 _NAME_MAX = 50
@@ -55,14 +55,13 @@ _TOKEN_BYTES = 32
 _COOKIE = re.compile(r"(0|[1-9][0-9]{0,17})\.([A-Za-z0-9_-]+)", re.ASCII)
 
 LIMITS = logins.Limits(per_login=10, per_account=0)
-"""Wrong passwords of a name in 15 minutes, as at the login check of subscribers. An account has no
-limit: else whoever guesses could lock out everybody."""
+"""The allowed wrong passwords of a name in 15 minutes, as in the login check of subscribers. An
+account has no limit: otherwise a guesser could lock out all its operators."""
 
 _WITHOUT_OPERATORS = -1
-"""The account in which wrong passwords are counted where one has no operators, or does not exist.
+"""The account that counts wrong passwords for accounts without operators and unknown accounts.
 
-So their number is not that of the accounts that somebody invents: old ones are deleted account by
-account.
+Old failures are deleted account by account, so failures in invented accounts would pile up.
 """
 
 _hasher = PasswordHasher()
@@ -70,9 +69,10 @@ _hasher = PasswordHasher()
 
 @cache
 def _nobodys_hash() -> str:
-    """Return what a password is compared with if there is nobody of the name.
+    """Return the hash that a password is compared with if the name is unknown.
 
-    It takes the same time. It is made once a process: that takes as long as a comparison.
+    The comparison takes the same time. Making the hash takes as long as a comparison, so each
+    process makes it once.
     """
     return _hasher.hash(secrets.token_hex())
 
@@ -114,9 +114,10 @@ def add_operator(
     *,
     by: audit.Actor | None = None,
 ) -> Operator:
-    """Add an operator. Raises NotFound for an unknown account, BadInput for a name or password.
+    """Add and return an operator.
 
-    Names differ by more than the case of ASCII letters.
+    Names must differ by more than the case of ASCII letters. Raises NotFound for an unknown
+    account, BadInput for a bad or taken name or a bad password.
     """
     _check_name(name)
     hashed = _hashed(password)
@@ -157,7 +158,7 @@ def set_operator(
 ) -> None:
     """Change an operator's role or password, and end the operator's sessions.
 
-    Raises NotFound if there is no such operator, BadInput for a password.
+    Raises NotFound if the operator does not exist, BadInput for a bad password.
     """
     hashed = None if password is None else _hashed(password)
     with store.writer() as connection, connection.transaction():
@@ -184,9 +185,9 @@ def set_operator(
 def remove_operator(
     store: Store, account_id: int, name: str, *, by: audit.Actor | None = None
 ) -> None:
-    """Remove an operator, and end the sessions. Raises NotFound if there is none of the name.
+    """Remove an operator and end the sessions. Raises NotFound if the operator does not exist.
 
-    What the audit log says of the operator stays.
+    The operator's entries in the audit log stay.
     """
     with store.writer() as connection, connection.transaction():
         found = _found(connection, account_id, name)
@@ -201,19 +202,19 @@ def remove_operator(
 
 
 def wait_us(store: Store, account_id: int, name: str) -> int:
-    """Return the microseconds until a sign-in with the name is allowed; 0: now."""
+    """Return the microseconds until a sign-in with the name is allowed; 0 means now."""
     attempt = _attempt(store, account_id, name, "")
     with store.counters() as counters:
         return logins.standing_of(counters, LIMITS, attempt, store.clock()).wait_us
 
 
 def sign_in(store: Store, account_id: int, name: str, password: str) -> str | None:
-    """Begin a session; return what the browser is to keep, or None if name and password are wrong.
+    """Begin a session; return the browser's cookie, or None if the name or the password is wrong.
 
-    A wrong password is counted. An unknown name takes as long as a wrong password. The caller has
-    asked :func:`wait_us` before, and lets nobody else sign in meanwhile.
+    A wrong password is counted. An unknown name takes as long as a wrong password. The caller must
+    call :func:`wait_us` first and allow no other sign-in meanwhile.
 
-    The session begins before the password is looked up: one that is changed meanwhile ends it.
+    The session begins before the password is looked up, so a password change meanwhile ends it.
     """
     now = store.clock()
     with store.reader() as connection:
@@ -248,9 +249,9 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
 
 
 def find_session(store: Store, cookie: str) -> Operator | None:
-    """Return the operator whose session it is, or None if there is none or it has ended.
+    """Return the session's operator, or None if the session does not exist or has ended.
 
-    It notes that the session is used, once a minute.
+    It notes the session's use at most once a minute.
     """
     key = _key(cookie)
     if key is None:
@@ -270,7 +271,7 @@ def find_session(store: Store, cookie: str) -> Operator | None:
         if now - used_at >= IDLE_US or now - begun_at >= SESSION_US:
             return None
         if max(begun_at, used_at) > now + AHEAD_US:
-            return None  # of a clock that was ahead: nobody knows when it ends
+            return None  # a clock was ahead, so the session's end is unknown
         with store.reader() as connection:
             connection.set_tenant(key.account_id)
             row = connection.row(
@@ -296,7 +297,7 @@ def find_session(store: Store, cookie: str) -> Operator | None:
 
 
 def end_session(store: Store, cookie: str) -> None:
-    """End a session, if it is one."""
+    """End a session; do nothing if the cookie is not a session's."""
     key = _key(cookie)
     if key is None:
         return
@@ -311,7 +312,7 @@ def end_session(store: Store, cookie: str) -> None:
 
 
 def _end_all(store: Store, operator: Operator) -> None:
-    """Delete the sessions, which ``sessions_from`` has ended already, or the operator's removal."""
+    """Delete an operator's sessions, which ``sessions_from`` or the removal has already ended."""
     with store.counters() as counters:
         counters.rows(
             """
@@ -335,7 +336,7 @@ def _digest(token: str) -> str:
 
 
 def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.Attempt:
-    # No subscriber's login has a line end in it.
+    # No subscriber's login contains a line end.
     attempt = logins.attempt_of(store.secret, account_id, f"operator\n{name}", password)
     attempt = attempt._replace(kind="operator")
     with store.reader() as connection:

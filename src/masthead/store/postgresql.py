@@ -1,7 +1,7 @@
-"""A database of PostgreSQL: its connections, replicas and migrations.
+"""A PostgreSQL database: its connections, replicas and migrations.
 
 Servers log in as a role that may only read, stamp commits and count (``rights_postgresql.sql``).
-Commands log in as the owner of the tables, for whom no policy holds.
+Commands log in as the owner of the tables, to whom no policy applies.
 """
 
 import time
@@ -33,27 +33,27 @@ __all__ = ["PostgresStore"]
 CONNECTIONS_MAX = 14
 LOOP_CONNECTIONS_MAX = 16
 COUNTERS_CONNECTIONS_MAX = 4
-"""Connections of a process: for long responses and commands, for the event loop, and to what
-servers count, which are as many again in the event loop."""
+"""A process's connections: for long responses and commands, for the event loop, and to the
+counters. The event loop has as many more connections to the counters."""
 
 READERS_SILENCE_S_MAX = 10.0
 COUNTERS_SILENCE_S_MAX = 1.0
-"""How long a server may be silent when a thread reads, and when it counts or asks the primary for
-its history."""
+"""How long a server may be silent when a thread reads, and when a thread counts or asks the primary
+for its history."""
 
 LOCK_TIMEOUT = "5s"
-"""How long writers wait that do not wait for loads."""
+"""How long writers that do not wait for loads wait for a lock."""
 
 LOAD_LOCK_TIMEOUT = "1s"
-"""How long a load waits for the account's other load. Who looks whether one runs has its lock for a
-moment."""
+"""How long a load waits for the account's other load. A check for a running load also holds the
+lock for a moment."""
 
 LOOK_LOCK_TIMEOUT = "200ms"
-"""How long to wait for a load's lock before the load counts as running. The server notices a moment
-later that a process was killed, and others who look have the lock for a moment."""
+"""How long to wait for a load's lock before the load counts as running. The server needs a moment
+to notice that a process was killed, and other checks hold the lock for a moment."""
 
 _MIGRATION_LOCK_TIMEOUT = "500ms"
-"""How long a migration waits for a lock, since all later requests wait behind it."""
+"""How long a migration waits for a lock. All later requests wait behind it."""
 
 _MIGRATION_LOCKS_S_MAX = 60
 _RETRY_S = 0.2
@@ -62,7 +62,7 @@ _NAME = """
     SELECT current_database()::TEXT, octet_length(current_database()::TEXT) <= :bytes_max
     """
 _NAME_BYTES_MAX = 63 - len("_server")
-"""PostgreSQL would cut a longer name of the role off, so that two databases could share one."""
+"""PostgreSQL truncates longer role names, so two databases could share a role."""
 
 
 def _apply(database: PostgresStoreConnection, migration: Migration) -> None:
@@ -94,7 +94,7 @@ def _apply(database: PostgresStoreConnection, migration: Migration) -> None:
 class PostgresStore:
     """A database on a server (``store.database`` describes its methods).
 
-    ``read_url`` names a replica for :meth:`reader`. ``clock`` replaces the server's.
+    ``read_url`` names a replica for :meth:`reader`. ``clock`` replaces the server's clock.
     """
 
     dialect: Dialect = "postgresql"
@@ -121,25 +121,25 @@ class PostgresStore:
         self._loop_counters = LoopPool(url, COUNTERS_CONNECTIONS_MAX)
 
     def open(self) -> None:
-        """Raise MastheadError unless the schema is this version's: only ``migrate`` changes it."""
+        """Raise MastheadError unless the schema is this version's; only ``migrate`` changes it."""
         with self.writer() as database:
             migrations.check_schema(database)
             migrations.check_secret(database)
         self._remember()
 
     def exists(self) -> bool:
-        """Return True: if it does not, to connect is an error."""
+        """Return True: connecting to a missing database raises an error."""
         return True
 
     def open_to_serve(self) -> list[Migration]:
-        """Open the database, as any other process does; return []."""
+        """Open the database like any other process; return []."""
         self.open()
         return []
 
     def migrate(self) -> list[Migration]:
-        """Create the tables, or bring the schema up to date; return the migrations.
+        """Create the tables or bring the schema up to date; return the applied migrations.
 
-        If several processes do so at once, one migrates and the others wait.
+        If several processes migrate at once, one does it and the others wait.
         """
         done = []
         with self._migrating(), self.writer() as database:
@@ -163,8 +163,8 @@ class PostgresStore:
 
         Raises BadUsage if a pooler is in between, or the database's name is too long.
 
-        Nobody waits for the lock inside a statement, and nobody has it inside a transaction: an
-        index that is built concurrently would wait for the end of either.
+        No process waits for the lock inside a statement or holds it inside a transaction: a
+        concurrent index build would wait for the end of either.
         """
         with self.writer() as guard:
             if guard.is_pooled():
@@ -184,9 +184,9 @@ class PostgresStore:
             yield
 
     def check_server_role(self) -> None:
-        """Raise BadUsage if a login may see all accounts: partners' requests must not.
+        """Raise BadUsage if the login may see all accounts, since partners' requests must not.
 
-        Also if PostgreSQL refuses the queries of a login instead of showing it its account's rows.
+        Also raises it if PostgreSQL refuses the login's queries instead of filtering their rows.
         """
         for url in dict.fromkeys((self._url, self._read_url or self._url)):
             with self._alone(url, begin=READ, settings=SHORT) as database:
@@ -209,12 +209,12 @@ class PostgresStore:
                 )
 
     def open_loop_reader(self, _call_soon: Later) -> None:
-        """Return None: queries wait, in greenlets."""
+        """Return None: queries wait in greenlets."""
         return
 
     @contextmanager
     def reader(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection of a pool: in a greenlet, of the event loop's."""
+        """Yield a connection of a pool; in a greenlet, of the event loop's pool."""
         if self._fault:
             raise StoreUnavailable(self._fault)
         with self._reader() as database:
@@ -247,7 +247,7 @@ class PostgresStore:
             yield connection
 
     def _is_fresh(self, reader: Connection) -> bool:
-        """Return whether it is. It stays so until the changes it has are 30 seconds old."""
+        """Return whether the reader is fresh; it stays so until its changes are 30 seconds old."""
         asked_at = time.monotonic()
         if asked_at < self._fresh_until:
             return True
@@ -257,7 +257,7 @@ class PostgresStore:
         return left_us >= 0
 
     def replica_lag(self) -> float | None:
-        """Return how many seconds the replica is behind; None if there is none."""
+        """Return how many seconds the replica is behind; None if there is no replica."""
         if not self.reads_replica:
             return None
         with self.reader() as connection:
@@ -265,7 +265,7 @@ class PostgresStore:
 
     @contextmanager
     def counters(self) -> Iterator[PostgresStoreConnection]:
-        """Yield a connection to the primary that can write."""
+        """Yield a writable connection to the primary."""
         with (self._loop_counters if current() else self._counters).session() as session:
             yield PostgresStoreConnection(
                 session, self._stamp_clock, self.secret, begin=READ_COMMITTED, settings=COUNT
@@ -273,7 +273,7 @@ class PostgresStore:
 
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
-        """Yield a new connection, as the user of the URL."""
+        """Yield a new connection with the URL's user."""
         settings = WRITE if waits else {**WRITE, "lock_timeout": LOCK_TIMEOUT}
         with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
             database.waiting = self.waiting if waits else None
@@ -283,8 +283,8 @@ class PostgresStore:
     def _alone(
         self, url: str, *, begin: str, settings: Mapping[str, str]
     ) -> Iterator[PostgresStoreConnection]:
-        """Yield a new connection, which is of no pool."""
-        # It keeps no statements prepared: a load runs each of them once.
+        """Yield a new connection outside the pools."""
+        # It keeps no prepared statements: a load runs each statement once.
         session = connect(url)
         database = PostgresStoreConnection(
             session, self._stamp_clock, self.secret, begin=begin, settings=settings
@@ -294,7 +294,7 @@ class PostgresStore:
 
     @contextmanager
     def load_lock(self, account_id: int, *, waits: bool) -> Iterator[None]:
-        """Lock a row in a transaction of a session of its own, which lasts as long as the block."""
+        """Lock a row during the block, in a transaction of a separate session."""
         settings = WRITE if waits else {**WRITE, "lock_timeout": LOAD_LOCK_TIMEOUT}
         with (
             self._alone(self._url, begin=READ_COMMITTED, settings=settings) as connection,
@@ -303,7 +303,7 @@ class PostgresStore:
             yield
 
     def is_loading(self, account_id: int) -> bool:
-        """Return whether the row stays locked."""
+        """Return whether the row is locked for longer than a moment."""
         settings = {**WRITE, "lock_timeout": LOOK_LOCK_TIMEOUT}
         try:
             with (
@@ -320,7 +320,7 @@ class PostgresStore:
     def check(self) -> None:
         """Raise StoreUnavailable if the schema is newer than when the database was opened.
 
-        Of a replica, it is the schema that it has received. A broken connection fails by itself.
+        For a replica, it checks the schema that the replica has received.
         """
         if self._schema:
             with self._reader() as database:
@@ -333,7 +333,7 @@ class PostgresStore:
             raise StoreUnavailable(self._fault)
 
     def write_heartbeat(self) -> None:
-        """Write the time where the replica's readers find it."""
+        """Write the time for the replica's readers."""
         if self._read_url:
             with self.writer(waits=False) as database:
                 database.change("UPDATE heartbeat SET beat_at = :now", now=database.now())

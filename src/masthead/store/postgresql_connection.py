@@ -1,11 +1,11 @@
-"""Connections to a database of PostgreSQL: tenants, locks, and the settings of transactions.
+"""Connections to a PostgreSQL database: tenants, locks, and settings of transactions.
 
 The account whose rows a query may see is a setting of its transaction (``SET LOCAL
-masthead.account_id``), never of a session. So it holds behind a pooler that gives each transaction
+masthead.account_id``), never of a session. So it works behind a pooler that gives each transaction
 another session of the server, and on each node of a distributed database. Policies show a server's
-login only that account's rows; in a transaction without an account, they raise an error.
+login only that account's rows. In a transaction without an account, they raise an error.
 
-Readers never wait for writers. Writers of an account wait for each other by a row that they lock.
+Readers never wait for writers. An account's writers lock a row and so wait for each other.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -38,16 +38,16 @@ __all__ = [
 ]
 
 STATEMENT_MS_MAX = 1_500
-"""The server cancels statements of readers after this time. The streams of a snapshot have no such
-limit, but wait no longer for a lock."""
+"""The server cancels readers' statements after this time. The streams of a snapshot have no such
+limit, but they wait no longer than this for a lock."""
 
 BEHIND_US_MAX = 30 * 1_000_000
-"""Neither the change feed nor credentials are read from a replica that is further behind."""
+"""The change feed and credentials are not read from a replica that is further behind."""
 
 READ = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
 _PROPAGATED = {"citus.propagate_set_commands": "local"}
-"""On a distributed database, each node gets the settings of the transaction too, if they are made
-by SET LOCAL. Elsewhere it means nothing."""
+"""On a distributed database, each node also gets the transaction's SET LOCAL settings. Elsewhere
+this has no effect."""
 
 SHORT = {
     **_PROPAGATED,
@@ -56,7 +56,7 @@ SHORT = {
     "jit": "off",
 }
 COUNT = {**SHORT, "synchronous_commit": "off"}
-"""A commit waits for no disk and no standby. A crash loses the last moments of a count."""
+"""Commits wait for no disk and no standby. A crash loses the counts of the last moments."""
 
 WRITE = {**_PROPAGATED, **UNLIMITED, "work_mem": "64MB", "jit": "off"}
 _MIGRATE = {**UNLIMITED, "idle_session_timeout": "0", "default_transaction_read_only": "off"}
@@ -74,11 +74,11 @@ _IN_INDEX_ORDER = {
 }
 """Streams follow an index, so that their first row comes at once and nothing is sorted on disk.
 
-They last as long as their reader, so they use no parallel workers, of which there are few."""
+They last as long as their reader, so they use no parallel workers, which are scarce."""
 
 
 _MANY = 200
-"""So many statements are sent before the results of the first are read."""
+"""The number of statements that are sent before the results of the first are read."""
 
 _COMMIT = Statement(b"COMMIT")
 _LOCK = "SELECT 1 FROM account_locks WHERE account_id = :account_id AND kind = :kind FOR UPDATE"
@@ -88,21 +88,21 @@ _BEAT = f"{_NOW}, (SELECT beat_at FROM heartbeat)"
 
 @cache
 def _setting(version: int, settings: tuple[tuple[str, str], ...]) -> Statement:
-    """Return a query that makes the settings of a transaction: one statement is the cheapest."""
+    """Return one query that makes all settings of a transaction, which is the cheapest way."""
     made = (f"set_config('{name}', '{value}', TRUE)" for name, value in known(version, settings))
     return Statement(f"SELECT {', '.join(made)}".encode())
 
 
 def _writing(account_id: int) -> str:
-    """Return how the name of an application begins that writes to the account."""
+    """Return the start of the application name of sessions that write to the account."""
     return f"masthead {account_id} "
 
 
 class PostgresStoreConnection(postgresql.PostgresConnection):
     """A connection to the server (``store.database`` describes its methods).
 
-    Each statement outside a transaction gets one of its own, which begins with ``begin`` and
-    ``settings`` and is sent in one message.
+    Each statement outside a transaction runs in its own transaction, which begins with ``begin``
+    and ``settings`` and is sent in one message.
     """
 
     def __init__(
@@ -126,20 +126,20 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         self._tenant: Mapping[str, str] = {}
 
     def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
-        """Show only the account's rows from now on, also in the rest of this transaction."""
+        """Show only the account's rows from now on, including the rest of this transaction."""
         self._tenant = {"masthead.account_id": str(account_id)}
         if is_master:
             self._tenant = {**self._tenant, "masthead.is_master": "on"}
         if self._is_in_transaction():
-            # Both, since what the transaction has set before holds to its end.
+            # Both settings: earlier ones would last until the transaction's end.
             self.script("; ".join(beginning(0, {"masthead.is_master": "off", **self._tenant})))
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
-        """Return all rows; the statement does not stay prepared, so it is planned each time."""
+        """Return all rows; the statement is not kept prepared, so it is planned each time."""
         return self._run(statement_of(sql, values, stays=False)).rows
 
     def change_many(self, sql: str, many: Sequence[Mapping[str, Value]], /) -> None:
-        """Run a statement that writes for each of the values, some hundreds in one message."""
+        """Run a writing statement once for each of the values, some hundreds in one message."""
         assert self._is_in_transaction()
         for first in range(0, len(many), _MANY):
             part = many[first : first + _MANY]
@@ -170,13 +170,13 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         return self._connection.is_pooled()
 
     def lift_limits(self) -> None:
-        """Lift the server's limits for scripts outside a transaction. Not behind a pooler."""
+        """Lift the server's limits for scripts outside a transaction. Do not use with a pooler."""
         version = self._connection.info.server_version
         settings = known(version, tuple(_MIGRATE.items()))
         self.script("; ".join(f"SET {name} = '{value}'" for name, value in settings))
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
-        """Yield the rows one by one, while the server sends them."""
+        """Yield the rows one by one while the server sends them."""
         if self._is_in_transaction():
             return super().stream(sql, **values)
         return self.streams.add(self._stream_alone(sql, values))
@@ -193,22 +193,22 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         /,
         **same: int,
     ) -> None:
-        """Insert the rows by COPY."""
+        """Insert the rows with COPY."""
         with nullcontext() if self._is_in_transaction() else self.transaction():
             super().insert_many(table, columns, rows, **same)
 
     def analyze(self, table: str, /) -> None:
-        """Collect the planner's statistics of the table, in a transaction of its own.
+        """Collect the planner's statistics of the table, in a separate transaction.
 
-        In a longer one it would keep others from doing so. If the statistics cannot be collected,
-        such as while a node of a distributed database is away, the older ones are used.
+        A longer transaction would block others from collecting them. If the statistics cannot be
+        collected, such as while a node of a distributed database is down, the older ones are used.
         """
         assert not self._is_in_transaction()
         with suppress(StoreUnavailable), self.transaction():
             self.script(f"ANALYZE {table}")
 
     def now(self) -> int:
-        """Return the server's time; of a replica, the time up to which it has the changes.
+        """Return the server's time in microseconds, or the time up to which a replica has changes.
 
         Raises StoreUnavailable if a replica is more than 30 seconds behind.
         """
@@ -223,7 +223,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         return beat_at
 
     def lag(self) -> tuple[int, int]:
-        """Return how far a replica is behind, and the time up to which it has the changes."""
+        """Return a replica's lag and the time up to which it has changes, in microseconds."""
         ((now, beat_at),) = self.rows(_BEAT)
         if self._clock:
             now = self._clock()
@@ -231,7 +231,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read in one transaction, whose statements have no limit of time."""
+        """Read in one transaction, whose statements have no time limit."""
         with self._reading(_IN_INDEX_ORDER):
             yield
 
@@ -242,19 +242,19 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write in one transaction, beside those of other connections."""
+        """Write in one transaction; those of other connections may run at the same time."""
         with self._writing({**self._settings, **self._tenant}):
             yield
 
     def lock_account(self, account_id: int, /) -> None:
-        """Wait for the account's other writer, if there is one, and say so after a while."""
+        """Lock the account; while another writer has it, wait and report this after a while."""
         if self.waiting is None or not self._lock_saying(account_id, self.waiting):
             self._lock(account_id, "data")
 
     def _lock_saying(self, account_id: int, waiting: Waiting) -> bool:
-        """Lock the account; if that takes too long, say for whom it waits and return False.
+        """Lock the account; if that takes too long, report who has the lock and return False.
 
-        Others know this writer by the name of its application, which holds for its transaction.
+        Others know this writer by its application name, which is set for its transaction.
         """
         self.set_tenant(account_id)
         which: dict[str, Value] = {"account_id": account_id, "kind": "data"}
@@ -279,7 +279,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         return True
 
     def _writer_of(self, account_id: int) -> Writer | None:
-        """Return who has locked the account, by the names of applications that do not wait."""
+        """Return who has locked the account, by the application names of sessions not waiting."""
         prefix = _writing(account_id)
         row = self.row(
             """
@@ -298,15 +298,15 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         return Writer(user_name, command, row[1])
 
     def lock_stamps(self, account_id: int, /) -> None:
-        """Wait for another process that stamps, which takes milliseconds."""
+        """Lock the account's stamps; other processes hold this lock for milliseconds."""
         self._lock(account_id, "stamps")
 
     @contextmanager
     def load_lock(self, account_id: int, /) -> Iterator[None]:
-        """Hold the account's lock of loads during the block (``Store.load_lock``).
+        """Hold the account's load lock during the block (``Store.load_lock``).
 
-        It writes nothing. If the session breaks, what the block does is not undone: another load
-        then waits for the lock of the account's data.
+        It writes nothing. If the session breaks, the block continues; another load then waits for
+        the lock of the account's data.
         """
         self.set_tenant(account_id)
         self._begin(postgresql.READ_COMMITTED, {**self._settings, **self._tenant})
@@ -331,5 +331,5 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
             )
 
     def lock_accounts(self) -> None:
-        """Wait for others who add or change accounts. Loads do not take this lock."""
+        """Lock out others who add or change accounts. Loads do not take this lock."""
         self.rows("SELECT 1 FROM secret_key FOR UPDATE")

@@ -1,8 +1,8 @@
-"""Removing rows from an account's tables: what a complete load lacks, and single records.
+"""Remove rows from an account's tables: rows that a complete load lacks, and single records.
 
-Rows that are part of another record go with it, such as the items of an order. Any other reference
-to a row that would go is refused. A subscriber's row stays and gets a ``delete_date`` (rules,
-"What goes with a record"; decisions, "Subscribers who are missing").
+Rows that are part of a removed record, such as the items of an order, are removed too. If any other
+row refers to a removed row, the removal is refused. A subscriber's row stays and gets a
+``delete_date`` (rules, "What goes with a record"; decisions, "Subscribers who are missing").
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +41,7 @@ PARTS = {
     "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),
 }
-"""The tables whose rows are part of other records, and the columns that refer to these."""
+"""The tables whose rows are part of other records, with the columns that refer to these records."""
 
 _ENTITIES = {table: entity for entity, (table, _) in deletions.REMOVABLE.items()}
 _SUBSCRIBERS = "subscribers"
@@ -54,18 +54,18 @@ Key = tuple[int, ...]
 
 
 class Missing(NamedTuple):
-    """The rows of a table that are to be removed, and how many it has; without deleted ones."""
+    """The number of rows to remove from a table, and of all its rows, without deleted ones."""
 
     rows: int
     stored: int
 
 
 class Removal:
-    """The rows that are to be removed from each table, by lists of their keys.
+    """The rows to remove from each table, as lists of their keys.
 
-    ``missing`` has the tables with such rows, ``kept`` how many rows of a table are kept all the
-    same, since the books have them. ``why`` is what a message says of a row that another
-    one needs. All methods run in the transaction that locks the account.
+    ``missing`` has the tables with such rows. ``kept`` has the numbers of rows, by table, that stay
+    because the books have them. ``why`` is what messages say about a row to remove that another row
+    needs. All methods run in the transaction that locks the account.
     """
 
     def __init__(self, staging: Staging, why: str) -> None:
@@ -81,12 +81,12 @@ class Removal:
             self.count(table, rows)
 
     def count(self, table: Table, rows: int) -> None:
-        """Note that the list of ``table`` has so many keys."""
+        """Record that the list of ``table`` has this number of keys."""
         ((stored,),) = self._staging.found(f"SELECT count(*) FROM {table.name} WHERE {_own(table)}")
         self.missing[table.name] = Missing(rows, stored)
 
     def add_parts(self, table: Table) -> None:
-        """Add the rows of ``table`` that are part of records which are to be removed."""
+        """Add the rows of ``table`` that are part of records to remove."""
         keys = _columns("o", table.key, ("key", "other"))
         found = [
             f"""SELECT {keys} FROM {table.name} AS o
@@ -101,7 +101,7 @@ class Removal:
         return f"SELECT m.key FROM {self._staging.keys_in(_list(TABLES_BY_NAME[name]))} AS m"
 
     def first_keys(self, table: Table, limit: int) -> list[Key]:
-        """Return the lowest keys of the rows that are to be removed, at most so many."""
+        """Return the lowest keys of the rows to remove, at most ``limit``."""
         if table.name not in self.missing:
             return []
         keys = ", ".join(f"m.{name}" for name in ("key", "other")[: len(table.key)])
@@ -113,9 +113,9 @@ class Removal:
         )
 
     def run(self, commit_id: int) -> dict[str, int]:
-        """Remove the rows, and mark the records that showed them; return how many by table.
+        """Remove the rows and mark the records that showed them; return the numbers by table.
 
-        Raises BadInput, which lists what refers to them, or says that the books keep them.
+        Raises BadInput, which lists references to the rows, or says that the books keep them.
         """
         ownership.check_removal(self._staging, self.missing, self._keys)
         if problems := list(self._references()):
@@ -153,7 +153,7 @@ class Removal:
 
     def _references_of_answers(self) -> Iterator[str]:
         options, answers = TABLES_BY_NAME[_OPTIONS], TABLES_BY_NAME["custom_field_answers"]
-        # With IS TRUE, PostgreSQL makes no join of the fields: they are few.
+        # IS TRUE stops PostgreSQL from joining the few fields.
         fields = f"""SELECT o.field_id FROM {_OPTIONS} AS o
             WHERE o.account_id = :account_id AND o.option_id IN ({self._keys(_OPTIONS)})"""
         rows = self._staging.found(
@@ -178,7 +178,7 @@ class Removal:
         )
 
     def _stays(self, table: Table, row: str) -> str:
-        """Return the condition that the stored row is not itself to be removed."""
+        """Return the condition that the stored row itself stays."""
         if table.name not in self.missing:
             return "TRUE"
         first, *others = table.key
@@ -186,7 +186,7 @@ class Removal:
         return f"NOT {self._staging.is_in(_list(table), f'{row}.{first}', f'TRUE{more}')}"
 
     def _mark(self, table: Table, commit_id: int) -> None:
-        """Mark the records that show rows of this table which are to be removed."""
+        """Mark the records that show rows to remove from this table."""
         if table.name == "custom_fields":
             mark(self._staging, commit_id, _SUBSCRIBERS, "custom_fields_commit_id")
             return
@@ -250,7 +250,7 @@ def _columns(row: str, names: Iterable[str], aliases: Sequence[str] = ()) -> str
 
 
 def _own(table: Table, row: str = "") -> str:
-    """Return the condition on the rows that are there: a deleted subscriber is not."""
+    """Return the condition for the account's existing rows, without deleted subscribers."""
     prefix = f"{row}." if row else ""
     own = f"{prefix}account_id = :account_id"
     return f"{own} AND {prefix}delete_date IS NULL" if table.name == _SUBSCRIBERS else own
@@ -266,10 +266,10 @@ def record_name(table: Table, key: Sequence[int]) -> str:
 
 
 def missing_from_files(staging: Staging) -> Removal:
-    """Return the removal of all rows that a load's files lack, of the tables that have a file.
+    """Return the removal of all rows that a load's files lack, for the tables that have a file.
 
-    Rows that were refused are not missing, and what the books have is kept. Call it before the
-    staged rows are checked, since that discards some.
+    Refused rows are not missing, and rows that the books have stay. Call it before the staged rows
+    are checked, since the checks discard some.
     """
     removal = Removal(staging, "is not in the files")
     for table in TABLES:
@@ -295,10 +295,11 @@ def missing_from_files(staging: Staging) -> Removal:
 
 
 def restore_returned(staging: Staging) -> None:
-    """Take back the ``delete_date`` of subscribers who are in the files of a complete load again.
+    """Clear the ``delete_date`` of subscribers who are in the files of a complete load again.
 
-    Only one that a removal has set, and only where the row does not have that column itself. The
-    erased keep theirs: call it after ``erasing.blank_staged``, which gives their rows the column.
+    It clears only dates that a removal set, and only if the row does not have that column itself.
+    Erased subscribers keep their date: call this after ``erasing.blank_staged``, which gives their
+    rows the column.
     """
     table = TABLES_BY_NAME[_SUBSCRIBERS]
     if _SUBSCRIBERS not in staging.tables or not staging.keep(
@@ -325,11 +326,11 @@ def remove_records(
     *,
     by: audit.Actor | None = None,
 ) -> dict[str, int]:
-    """Remove single records, with the rows that are part of them, in one transaction.
+    """Remove single records and the rows that are part of them, in one transaction.
 
-    Returns how many rows were removed by table; a subscriber counts who gets a ``delete_date``.
-    Raises NotFound if there is no such account or one of the records does not exist, BadInput if
-    something else refers to one.
+    Returns the number of removed rows by table, including subscribers who get a ``delete_date``.
+    Raises NotFound if the account or one of the records does not exist, BadInput if something else
+    refers to one.
     """
     keys = sorted(set(keys))
     with store.writer() as connection:

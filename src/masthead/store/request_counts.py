@@ -1,7 +1,7 @@
-"""How many requests an account's partners made, by day and operation, and how many were errors.
+"""The numbers of an account's requests and errors, by day and operation.
 
-A server counts in memory and writes from time to time, so no request waits for it. The counts are
-among the counters, which loads do not lock. Those of a power failure's last minute are lost.
+A server counts in memory and writes from time to time, so no request waits for a write. The counts
+are stored in the counters, which loads do not lock. A power failure loses the last minute's counts.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ _ADD = """
 
 
 class Count(NamedTuple):
-    """The requests of an operation; ``last_at`` is when the last one was, microseconds."""
+    """The requests of an operation; ``last_at`` is the last one's time in microseconds."""
 
     operation: str
     requests: int
@@ -36,23 +36,23 @@ class Count(NamedTuple):
 
 
 class RequestCounts:
-    """The requests that a server has answered since it last wrote them."""
+    """The requests that a server has handled since it last wrote the counts."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[int, str], list[int]] = {}
         self._written_at = 0
 
     def note(self, account_id: int, operation: str, status: int, now: int) -> None:
-        """Count a request that was answered at ``now``; an error is a status of 400 or more."""
+        """Count a request that got its response at ``now``; a status of 400 or more is an error."""
         count = self._found.setdefault((account_id, operation), [0, 0, 0])
         count[0] += 1
         count[1] += status >= _ERROR
         count[2] = now
 
     def write(self, store: Store, *, every_us: int = _MINUTE_US) -> None:
-        """Add the counts to the store, at most once a minute, and delete old ones.
+        """Add the counts to the store, at most once a minute, and delete old counts.
 
-        Raises StoreUnavailable if they cannot be written; the next call tries again.
+        Raises StoreUnavailable if they cannot be written; the next call retries.
         """
         now = store.clock()
         if not self._found or abs(now - self._written_at) < every_us:
@@ -95,7 +95,7 @@ class RequestCounts:
 
 
 def counts_of(store: Store, account_id: int) -> list[Count]:
-    """Return the requests of the last 30 days by operation, those that were most often first."""
+    """Return the requests of the last 30 days by operation, the most frequent first."""
     with store.counters() as counters:
         counters.set_tenant(account_id)
         rows = counters.rows(

@@ -26,10 +26,10 @@ _BEFORE_SURROGATES, _BEHIND_SURROGATES = 0xD7FF, 0xE000
 
 
 class Search:
-    """The conditions of a search, by the names of their filters, and the values in them.
+    """The conditions of a search, by filter name, and their values.
 
-    ``exact`` are the filters for a whole value; their indexes are in the order of the ids. A first
-    name together with a whole last name is one group, since there is an index for both.
+    ``exact`` has the filters for whole values; their indexes are in id order. A first name and a
+    whole last name are one group, since there is an index for both.
     """
 
     def __init__(self, filters: Mapping[str, int | str]) -> None:
@@ -51,7 +51,7 @@ class Search:
         return _condition(name, self._patterns[name], column)
 
     def narrowest(self, connection: Connection, account_id: int, many: int) -> set[str]:
-        """Return the group that matches the fewest rows; empty if each matches ``many``."""
+        """Return the group that matches the fewest rows; empty if all match at least ``many``."""
         found: set[str] = set()
         for group in self.groups:
             conditions = " AND ".join(self.conditions[name] for name in sorted(group))
@@ -69,10 +69,9 @@ class Search:
         return found
 
     def using_index_of(self, names: set[str]) -> list[str]:
-        """Return the conditions, written so that SQLite uses an index of only these filters.
+        """Return the conditions, written so that SQLite uses only an index of these filters.
 
-        The others compare ``+column``: the value is the same, but SQLite uses no index for an
-        expression.
+        The other conditions compare ``+column``, which has the same value but no index.
         """
         return [
             self._condition(name, column if name in names else f"+{column}")
@@ -81,7 +80,7 @@ class Search:
 
 
 def ascii_lower(text: str) -> str:
-    """Return ``text`` with the letters A to Z in lower case, and no other."""
+    """Return ``text`` with only the letters A to Z in lower case."""
     return text.translate(_ASCII_LOWER)
 
 
@@ -114,7 +113,7 @@ def _values(name: str, pattern: str) -> dict[str, str]:
 
 
 def beyond(start: str) -> str | None:
-    """Return the first text, by code points, after all that start with ``start``, or None."""
+    """Return the first text, by code points, after all texts that begin with ``start``, or None."""
     head, last = start[:-1], ord(start[-1])
     if last == _LAST_CODE_POINT:
         return beyond(head) if head else None

@@ -1,8 +1,8 @@
 """The secret key of a database: it seals API secrets and makes keyed hashes.
 
-It is not in the database, but in MASTHEAD_SECRET_KEY, or in a file beside an embedded database
-(``masthead.db-key``). No command has an option for it, since all users of a machine can see its
-command lines (decisions, "The secret key").
+The key is not in the database. It is in MASTHEAD_SECRET_KEY, or in a file beside an embedded
+database (``masthead.db-key``). No command has an option for it, since all users of a machine can
+see its command lines (decisions, "The secret key").
 """
 
 import hmac
@@ -33,8 +33,8 @@ _HOW_TO_MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_hex(32))'"
 class Secret:
     """A secret key from an environment variable or else from a file; either may be None.
 
-    It is read when it is first needed. All methods but ``make`` raise MastheadError if there is no
-    key or it cannot be used.
+    It is read on first use. All methods except ``make`` raise MastheadError if the key is missing
+    or invalid.
     """
 
     def __init__(self, file: Path | None, *, variable: str | None = _VARIABLE) -> None:
@@ -42,7 +42,7 @@ class Secret:
         self._variable = variable
 
     def make(self) -> None:
-        """Write a new key to the file if there is no key. Of several processes only one does."""
+        """Write a new key to the file if there is no key. Only one of several processes does it."""
         if self._given or self._file is None or self._file.exists():
             return
         made = self._file.with_name(f"{self._file.name}-{token_hex(8)}")
@@ -60,14 +60,14 @@ class Secret:
     def fingerprint(self, *parts: str | int) -> str:
         """Return a keyed hash of the parts, in order: 64 hexadecimal digits (keyed BLAKE2b).
 
-        Without the key nobody can test guesses of the parts against it.
+        Guesses of the parts cannot be tested against it without the key.
         """
         found = self._fingerprints.copy()
         found.update("\x00".join(map(str, parts)).encode())
         return found.hexdigest()
 
     def seal(self, text: str, place: str) -> str:
-        """Return the text encrypted with this key, bound to ``place``, its row and column.
+        """Return the text encrypted with this key and bound to ``place``, its row and column.
 
         The cipher is AES-256-GCM with a random nonce.
         """
@@ -77,7 +77,7 @@ class Secret:
         ).decode()
 
     def unseal(self, sealed: str, place: str) -> str:
-        """Return the text that was sealed for ``place``. Raises MastheadError if it was not."""
+        """Return the text that was sealed for ``place``; raise MastheadError if it was not."""
         try:
             raw = b64decode(sealed)
             opened = self._cipher.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], place.encode())
@@ -89,7 +89,7 @@ class Secret:
 
     @property
     def where(self) -> str:
-        """The variable or file of the key, for a message."""
+        """The key's variable or file, for messages."""
         return _VARIABLE if self._given or not self._file else str(self._file)
 
     @property

@@ -1,4 +1,4 @@
-"""The embedded database: a file, its secret key, and a second file for what servers count."""
+"""The embedded database: a file, its secret key, and a second file for the counters."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ from masthead.store.waiting_writers import Waiting, Writer, read_note, remove_no
 __all__ = ["SqliteStore", "SqliteStoreConnection"]
 
 TRACES_WAIT_S = 5.0
-"""How long to wait for others who write or read before a file is rewritten."""
+"""How long to wait for other writers and readers before a file is rewritten."""
 
 COUNTERS_TIMEOUT_S = 0.5
-"""A write to the counters takes microseconds, and the one that waits may be an event loop."""
+"""How long to wait for the counters. A write takes microseconds, and an event loop may wait."""
 
 LOAD_TIMEOUT_S = 1.0
-"""How long a load waits for the account's other load. Who looks whether one runs has its lock for a
-moment."""
+"""How long a load waits for the account's other load. A check for a running load also holds the
+lock for a moment."""
 
 
 class SqliteStoreConnection(sqlite.SqliteConnection):
@@ -46,7 +46,7 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
         return self.rows(sql, **values)
 
     def change_many(self, sql: str, many: Sequence[Mapping[str, Value]], /) -> None:
-        """Run a statement that writes for each of the values."""
+        """Run a writing statement once for each of the values."""
         for values in many:
             self.rows(sql, **values)
 
@@ -86,7 +86,7 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
 
 
 class _Writer(SqliteStoreConnection):
-    """A connection that waits for other writers, and writes to a file who writes."""
+    """A connection that waits for other writers, and notes its user and command in a file."""
 
     def __init__(self, store: "SqliteStore") -> None:
         super().__init__(store.path, store.clock, store.secret)
@@ -106,7 +106,7 @@ class _Writer(SqliteStoreConnection):
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write in one transaction; others can read meanwhile who writes."""
+        """Write in one transaction; others can read meanwhile who is writing."""
         note = None
         try:
             with super().transaction():
@@ -115,16 +115,16 @@ class _Writer(SqliteStoreConnection):
                     note = write_note(self._note, writer)
                 yield
         finally:
-            # After the end, so that those who wait for a long COMMIT can read it too.
+            # After the end, so that others can also read it during a long COMMIT.
             if note is not None:
                 remove_note(self._note, note)
 
 
 class _LoopReader(SqliteStoreConnection):
-    """The connection of an event loop, which reads in one transaction in each iteration.
+    """The connection of an event loop, which reads in one transaction per iteration.
 
-    To lock the file and unlock it for each query would cost more than most queries. All requests
-    of an iteration arrived before it started, so the snapshot is no older than they are.
+    Locking and unlocking the file for each query would cost more than most queries. All requests of
+    an iteration arrived before it started, so the snapshot is not older than the requests.
     """
 
     def __init__(self, store: "SqliteStore", call_soon: Later) -> None:
@@ -151,7 +151,7 @@ class _LoopReader(SqliteStoreConnection):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Take a new snapshot, which can be newer than that of the iteration so far."""
+        """Take a new snapshot, which can be newer than the iteration's former snapshot."""
         self._end_transaction()
         yield
 
@@ -188,7 +188,7 @@ class SqliteStore:
         return self.path.exists() and self.path.stat().st_size > 0
 
     def open(self) -> None:
-        """Create the file if there is none; an older schema is refused."""
+        """Create a missing file; refuse an older schema."""
         self._create(self.path)
         with self.writer() as database:
             is_made = migrations.has_table(database, "migrations")
@@ -204,7 +204,7 @@ class SqliteStore:
         """Create the file if there is none, and bring its schema up to date."""
         done = self.migrate()
         with self.counters():
-            pass  # only to raise
+            pass  # raises an error if the counters are unavailable
         return done
 
     def migrate(self) -> list[Migration]:
@@ -233,14 +233,14 @@ class SqliteStore:
     def check(self) -> None:
         """Raise StoreUnavailable if the file, or its schema, is not the one that was opened.
 
-        Readers get no connection then, until it is again: otherwise one file would be read and
-        another one written (rules, "A file that is gone").
+        Readers then get no connection until it is that file again. Otherwise the store would read
+        one file and write another (rules, "A file that is gone").
         """
         if self._file is None:
             return
         found = _identity(self.path)
         if found == self._file:
-            # Not one of the pool, which would read a file that was spoilt from its cache.
+            # A pooled connection would read a damaged file from its cache.
             with closing(self._new_reader()) as database:
                 self.check_schema(database)
             return
@@ -261,13 +261,13 @@ class SqliteStore:
     def open_loop_reader(self, call_soon: Later) -> SqliteStoreConnection:
         """Return a connection that maps the file into memory.
 
-        That makes look-ups faster, but not long streams.
+        This makes look-ups faster, but not long streams.
         """
         return _LoopReader(self, call_soon)
 
     @contextmanager
     def reader(self) -> Iterator[SqliteStoreConnection]:
-        """Yield a connection, which is kept open for the next caller."""
+        """Yield a connection, which stays open for the next caller."""
         if self.fault:
             raise StoreUnavailable(self.fault)
         with self._pooled(self._idle_readers, self._new_reader) as database:
@@ -302,7 +302,7 @@ class SqliteStore:
         self._create(self._counters_path)
         database = self._connect(self._counters_path)
         database.set_lock_timeout(COUNTERS_TIMEOUT_S)
-        # After a power failure the last moments of the count may be lost.
+        # A power failure may lose the counts of the last moments.
         database.script("PRAGMA synchronous = NORMAL")
         try:
             self._prepare_counters(database)
@@ -312,7 +312,7 @@ class SqliteStore:
         return database
 
     def _prepare_counters(self, database: SqliteStoreConnection) -> None:
-        """Create the tables, and note by which file; those of another file are refused."""
+        """Create the tables and note which SQL file made them; refuse tables of other SQL files."""
         sql = migrations.read_sql("counters.sql")
         made_by = crc32("\n".join(sql.splitlines()).encode()) & 0x7FFFFFFF
         if database.rows("PRAGMA user_version") == [(made_by,)]:
@@ -345,7 +345,7 @@ class SqliteStore:
 
     @contextmanager
     def load_lock(self, account_id: int, *, waits: bool) -> Iterator[None]:
-        """Hold a lock of SQLite on the empty file ``masthead.db-load-7``, which stays."""
+        """Hold a SQLite lock on an empty file, such as ``masthead.db-load-7``, which stays."""
         path = self._load_path(account_id)
         sqlite.create_file(path)
         with closing(sqlite.SqliteConnection(path)) as connection:
@@ -375,8 +375,8 @@ class SqliteStore:
     def vacuum_after_erase(self) -> None:
         """Rewrite the file and empty its log.
 
-        Writers wait while the file is rewritten, readers do not. Raises StoreUnavailable if other
-        writers or readers leave no time for it.
+        Writers wait meanwhile; readers do not. Raises StoreUnavailable if other writers or readers
+        leave no time for it.
         """
         with self.writer() as database:
             database.remove_traces()
@@ -385,14 +385,14 @@ class SqliteStore:
         """Do nothing: a file has no replicas."""
 
     def close(self) -> None:
-        """Close the connections that are not in use."""
+        """Close the idle connections."""
         with self._lock:
             for idle in (self._idle_readers, self._idle_counters):
                 while idle:
                     idle.pop().close()
 
     def _create(self, path: Path) -> None:
-        """Create a file in WAL mode, or switch an existing one to it."""
+        """Create a file in WAL mode, or switch an existing file to WAL mode."""
         sqlite.create_file(path)
         with closing(sqlite.SqliteConnection(path)) as connection:
             connection.switch_to_wal()
@@ -402,7 +402,7 @@ class SqliteStore:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return the device and inode of a file, or None if there is none."""
+    """Return the device and inode of a file, or None if it does not exist."""
     try:
         found = path.stat()
     except OSError:

@@ -1,8 +1,8 @@
-"""Checks between rows: keys that occur twice, references to missing rows, unique codes.
+"""Checks between rows: repeated keys, references to missing rows, unique codes.
 
 Each check finds its bad rows with one query over the staged rows and stores a problem for each. No
-check compares each row with each other, so the time of a load grows with its rows and not with
-their square (rules, "The time that a load takes").
+check compares all pairs of rows, so a load's time grows with the number of rows and not with its
+square (rules, "The time that a load takes").
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table
@@ -16,8 +16,8 @@ _SECRET = {"password_md5"}
 def check(staging: Staging, *, discard: bool) -> None:
     """Find all problems of the staged rows.
 
-    With ``discard``, a row with a problem is deleted at once, so that rows which refer to it have a
-    problem too. Without, they have none, so that one mistake is one problem.
+    With ``discard``, a row with a problem is deleted at once, so rows that refer to it have a
+    problem too. Without ``discard``, they have none, so one mistake causes one problem.
     """
     for table in TABLES_BY_NAME.values():
         if table.name in staging.tables:
@@ -27,7 +27,7 @@ def check(staging: Staging, *, discard: bool) -> None:
 def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     are_united = table.name in staging.mapped_tables and _unite_repeated(staging, table)
     _check_duplicates(staging, table)
-    # Also without ``discard``: the checks below rely on unique keys.
+    # Needed even without ``discard``: the checks below rely on unique keys.
     if staging.discard(table) or are_united:
         staging.renew(table)
     _check_required(staging, table)
@@ -46,10 +46,10 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
 
 
 def _unite_repeated(staging: Staging, table: Table) -> bool:
-    """Delete the repeats of records that mapped files give more than once; tell if there are any.
+    """Delete repeated records of mapped files; return whether there were any.
 
-    Repeats that differ are problems, and are deleted too. What a file lacks, its row does not
-    differ in: rows with other columns than the first one are left to :func:`_check_duplicates`.
+    Repeats that differ are deleted too, and are problems. Only rows with the same columns are
+    compared; :func:`_check_duplicates` handles the others.
     """
     is_mapped = f"t.file % {NUMBERS_PER_FILE} > 0"
     keys = ", ".join(table.key)
@@ -154,7 +154,7 @@ def _check_unique_among_stored(staging: Staging, table: Table) -> None:
 
 
 def _owner(table: Table, name: str) -> str:
-    """Return FROM and WHERE of ``o``, another row that has the value of ``s``."""
+    """Return FROM and WHERE for ``o``, another row that has the value of ``s``."""
     key = table.key[0]
     return f"""{table.name} AS o
         WHERE o.account_id = :account_id AND o.{name}_lower = lower(s.{name})
@@ -168,10 +168,10 @@ def _is_taken(table: Table, name: str) -> str:
 
 
 def _check_dependents(staging: Staging, table: Table) -> None:
-    """Find the rows that cannot be loaded because other rows of their table were deleted.
+    """Find rows that cannot be loaded because other staged rows of their table were deleted.
 
-    A row depends on the row that gives up its unique value, and on the row of the same table that
-    it refers to; that row may depend on a third.
+    A row depends on the row that gives up the unique value that it takes, and on a row of the same
+    table that it refers to. That row may depend on a third row.
     """
     key = table.key[0]
     for name in table.unique:
@@ -202,11 +202,12 @@ def _check_dependents(staging: Staging, table: Table) -> None:
 def _check_chains(
     staging: Staging, table: Table, name: str, links: str, *, stands: str, sentence: str
 ) -> None:
-    """Find the rows that depend, directly or through others, on a row that is not staged.
+    """Find rows that depend, directly or through other rows, on a row that is not staged.
 
     ``links`` selects the key of a row and the key of the row that it depends on. ``stands`` is the
-    condition that others can depend on the staged row ``n``. Each step doubles the length of the
-    chain that a link spans, so the logarithm of their number is enough, even with cycles.
+    condition that others can depend on staged row ``n``. Each step doubles the length of the chain
+    that a link spans. So the number of steps is the logarithm of the number of links, even with
+    cycles.
     """
     key, links_name = table.key[0], f"{name}_links"
     found = staging.keep(links_name, links, ("key", "other"))

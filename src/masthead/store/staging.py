@@ -1,7 +1,7 @@
-"""Staged rows: the rows of a load before they are written, and the problems found in them.
+"""Staged rows: the rows of a load before they are written, and their problems.
 
-Single values are checked before they are staged. ``checking`` then finds problems between rows, and
-``merging`` writes the rows to the account's tables.
+Single values are checked before they are staged. ``staged_checks`` then finds problems between
+rows, and ``merging`` writes the rows to the account's tables.
 """
 
 import itertools
@@ -42,7 +42,7 @@ DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
         "last_name_end": ("last_name", last_word),
     }
 }
-"""The columns of a table that are computed from another column."""
+"""The columns of a table that are computed from other columns."""
 
 _SQLITE_TABLES = """
     CREATE TEMP TABLE staged_problems (
@@ -52,18 +52,18 @@ _SQLITE_TABLES = """
         table_name TEXT, key_digest TEXT, record_id INTEGER, key_text TEXT);
     """
 _LEFT_US = 86_400 * 1_000_000
-"""The age at which the staged rows of another load are those of one that was killed."""
+"""The age, in microseconds, at which another load with staged rows counts as killed."""
 
 _IDS_PER_US = 1_000
 
 
 NUMBERS_PER_FILE = 32
-"""How many numbers a file has. The first is that of a file of one table; a mapped file has one of
-the others for each of its tables, and the last for problems of whole rows."""
+"""How many numbers a file has. A file of one table uses the first. A mapped file uses one of the
+others for each of its tables, and the last for problems of whole rows."""
 
 
 class Problem(NamedTuple):
-    """A problem of a row: a number of its file (:data:`NUMBERS_PER_FILE`), line, column, words."""
+    """A row's problem: a number of its file (:data:`NUMBERS_PER_FILE`), line, column, message."""
 
     file: int
     line: int
@@ -78,20 +78,20 @@ def mask_of(table: Table, columns: Iterable[str]) -> int:
 
 
 def column_names(table: Table, present: int) -> list[str]:
-    """Return the columns of ``table`` in the mask ``present``, and those derived from them."""
+    """Return the columns of ``table`` in the mask ``present`` and the columns derived from them."""
     names = [c.name for n, c in enumerate(table.columns) if present >> n & 1]
     derived = DERIVED.get(table.name, {})
     return names + [name for name, (source, _) in derived.items() if source in names]
 
 
 def has_column(table: Table, name: str, row: str) -> str:
-    """Return the condition that the staged row ``row`` has the column, or its source column."""
+    """Return the condition that staged row ``row`` has the column or its source column."""
     name, _ = DERIVED.get(table.name, {}).get(name, (name, None))
     return f"{row}.present & {mask_of(table, [name])} > 0"
 
 
 def refused(table: str) -> str:
-    """Return the name of the list of a table's keys whose rows were not staged."""
+    """Return the name of the list with the keys of a table's rows that were not staged."""
     return f"refused_{table}"
 
 
@@ -109,7 +109,7 @@ def staging_for(connection: Connection, account_id: int) -> Iterator["Staging"]:
     try:
         yield staging
     finally:
-        # What cannot be deleted now, a later load deletes.
+        # A later load deletes rows that cannot be deleted now.
         with suppress(StoreUnavailable):
             staging.discard_all()
 
@@ -117,8 +117,9 @@ def staging_for(connection: Connection, account_id: int) -> Iterator["Staging"]:
 class Staging(KeyLists):
     """The staged rows of one load into one account, and its lists of keys.
 
-    On SQLite they are in temporary tables. On PostgreSQL they are in permanent ones, with the rows
-    of other loads: the queries name the account and the load, by :meth:`rows_of` and :meth:`own`.
+    On SQLite they are in temporary tables. On PostgreSQL they are in permanent tables together with
+    other loads' rows, so queries select the account and the load with :meth:`rows_of` and
+    :meth:`own`.
     """
 
     def __init__(self, connection: Connection, account_id: int) -> None:
@@ -139,16 +140,16 @@ class Staging(KeyLists):
         return {"account_id": self.account_id}
 
     def rows_of(self, name: str) -> str:
-        """Return the FROM item with this load's rows of a staging table, by its own name."""
+        """Return the FROM item with this load's rows of a table, named without ``staged_``."""
         table = f"staged_{name}"
         if not self._is_shared:
             return table
-        # A query in place of the number, as in KeyLists.
+        # A subquery replaces the number, as in KeyLists.
         load_id = f"(SELECT {self._load_id_of(name)})"
         return f"(SELECT * FROM {table} WHERE account_id = :account_id AND load_id = {load_id})"
 
     def own(self, name: str, row: str = "") -> str:
-        """Return the condition that the ``row`` of a staging table is this load's."""
+        """Return the condition that ``row`` of a staging table belongs to this load."""
         if not self._is_shared:
             return "TRUE"
         prefix = f"{row}." if row else ""
@@ -158,11 +159,11 @@ class Staging(KeyLists):
         return self._load_ids.get(name, self._load_id)
 
     def change(self, sql: str, /, **values: Value) -> int:
-        """Run a statement that writes, with ``:account_id``; return how many rows it changed."""
+        """Run a writing statement with ``:account_id``; return the number of changed rows."""
         return self.connection.change(sql, **self.values, **values)
 
     def found(self, sql: str, /) -> list[Row]:
-        """Return all rows of a query, with ``:account_id``."""
+        """Return all rows of a query with ``:account_id``."""
         return self.connection.rows(sql, **self.values)
 
     def add(
@@ -173,9 +174,9 @@ class Staging(KeyLists):
         rows: Iterable[Sequence[Value]],
         masks: Iterable[int] | None = None,
     ) -> None:
-        """Stage rows of the part ``file`` of a file; each is its line and values of ``columns``.
+        """Stage rows of part ``file`` of a file; each has its line and the values of ``columns``.
 
-        ``masks`` has for each row the columns that it has (:func:`mask_of`); None: all of them.
+        ``masks`` has the mask of each row's columns (:func:`mask_of`); None: all columns.
         """
         if table.name not in self.tables:
             self.tables.add(table.name)
@@ -222,10 +223,10 @@ class Staging(KeyLists):
     def refuse_keys(
         self, table: Table, file: int, rows: Iterable[tuple[int, tuple[int, ...] | None]]
     ) -> None:
-        """Store the keys of rows that were not staged, each with the number of its line.
+        """Store the keys of rows that were not staged; each comes with its line number.
 
-        References to them are no problem, and a complete load does not miss them. The key is None
-        if it cannot be read.
+        References to these rows are not problems, and a complete load does not remove the records.
+        A key is None if it cannot be read.
         """
         rows = list(rows)
         self.add_keys(refused(table.name), [key for _, key in rows if key is not None])
@@ -240,12 +241,12 @@ class Staging(KeyLists):
             self._insert_many("staged_keys", ("list", "key", "other"), rows)
 
     def add_natural_keys(self, keys: Iterable[tuple[str, str, int, str]]) -> None:
-        """Store new natural keys: table, digest, id, and the key as messages show it."""
+        """Store new natural keys: table, digest, id, and the key for messages."""
         names = ("table_name", "key_digest", "record_id", "key_text")
         self._insert_many("staged_natural_keys", names, keys)
 
     def prepare_natural_keys(self) -> None:
-        """Make the look-up of many natural keys fast, which are all over their tables."""
+        """Make look-ups of many natural keys fast; the keys are scattered over their tables."""
         if not self._is_shared:
             self.connection.script(
                 """
@@ -260,7 +261,7 @@ class Staging(KeyLists):
     def filling(self) -> Iterator[None]:
         """Stage rows within the block, in one transaction; then prepare them for queries.
 
-        It locks no table of data. Other methods run in the caller's transaction.
+        The transaction locks no data tables. Other methods run in the caller's transaction.
         """
         if self._is_shared:
             with self.connection.transaction():
@@ -278,7 +279,7 @@ class Staging(KeyLists):
             self.connection.analyze(f"staged_{name}")
 
     def discard_all(self) -> None:
-        """Delete the rows of this load, and those of the account's loads that were killed."""
+        """Delete the rows of this load and of the account's killed loads."""
         if not self._is_shared:
             return
         killed = self._load_id - _LEFT_US * _IDS_PER_US
@@ -293,7 +294,7 @@ class Staging(KeyLists):
                 )
 
     def masks(self, table: Table) -> tuple[int, int]:
-        """Return the masks of the columns that all staged rows have, and that any has."""
+        """Return two masks: the columns that all staged rows have, and those that any row has."""
         found = self.found(f"SELECT DISTINCT present FROM {self.rows_of(table.name)} AS s")
         masks = [mask for (mask,) in found]
         return reduce(and_, masks, -1), reduce(or_, masks, 0)
@@ -309,7 +310,7 @@ class Staging(KeyLists):
         return int(count)
 
     def rejected_rows(self) -> dict[int, int]:
-        """Return how many rows have problems, by the file: 0 is the first one."""
+        """Return the number of rows with problems by file; 0 is the first file."""
         return dict(
             self.found(
                 f"""
@@ -339,8 +340,8 @@ class Staging(KeyLists):
     ) -> None:
         """Store a problem for each staged row ``s`` that meets the SQL ``condition``.
 
-        ``sentence`` is the SQL expression of its message. ``rows`` is a query that replaces the
-        staging table as the source of ``s``. All of them may use ``:account_id``.
+        ``sentence`` is the SQL expression of the message. ``rows`` is a query that replaces the
+        staging table as the source of ``s``. All three may use ``:account_id``.
         """
         source = f"({rows})" if rows else self.rows_of(table.name)
         values = {
@@ -359,15 +360,15 @@ class Staging(KeyLists):
         )
 
     def is_in(self, name: str, value: str, condition: str = "TRUE") -> str:
-        """Return the condition that the list ``name`` has the key ``value``, in the row ``k``."""
+        """Return the condition that the list ``name`` has the key ``value``, in its row ``k``."""
         return self.has("keys", "k", f"k.list = '{name}' AND k.key = {value} AND {condition}")
 
     def has(self, name: str, row: str, condition: str) -> str:
-        """Return the condition that this load has a ``row`` that meets another condition.
+        """Return the condition that this load has a ``row`` that meets ``condition``.
 
-        The row is looked up by an index: with OFFSET, PostgreSQL makes no join of it. It cannot
-        know how many rows this load has in the table, since its statistics are those of other
-        loads, or of before; with a join, it could compare each row with each other.
+        OFFSET stops PostgreSQL from using a join, so it looks up the row by an index. With a join,
+        it could compare all pairs of rows: its statistics are old or from other loads, so it cannot
+        know how many rows this load has.
         """
         found = f"SELECT 1 FROM staged_{name} AS {row} WHERE {self.own(name, row)} AND {condition}"
         return f"EXISTS ({found}{' OFFSET 0' if self._is_shared else ''})"
@@ -382,10 +383,10 @@ class Staging(KeyLists):
         )
 
     def renew(self, table: Table) -> None:
-        """Copy the staged rows of ``table`` to other places, without the deleted rows.
+        """Copy the staged rows of ``table``, without the deleted rows.
 
-        PostgreSQL keeps deleted rows until the transaction ends, and each look-up of a key passes
-        over all deleted rows that had it. The copies get another load id, which no deleted row has.
+        PostgreSQL keeps deleted rows until the transaction ends, and each look-up of a key reads
+        all deleted rows with that key. The copies get another load id, which no deleted row has.
         """
         if not self._is_shared:
             return

@@ -1,4 +1,4 @@
-"""All data of one subscriber, read from one snapshot."""
+"""Read all data of one subscriber from one snapshot."""
 
 from operator import itemgetter
 from typing import NamedTuple
@@ -12,14 +12,14 @@ from masthead.store.database import Connection, Row
 __all__ = ["Books", "Held", "Row", "held_of"]
 
 _ID = itemgetter(0)
-"""The id is the first field of each shape that is read here."""
+"""The id, which is the first field of each shape that is read here."""
 
 
 class Books(NamedTuple):
-    """What the books have of a subscription (circulation, "What is stored in addition").
+    """What the books store about a subscription (circulation, "What is stored in addition").
 
-    ``days`` are the day on which it begins and that of its cancellation. ``deliveries`` are rows of
-    SubscriptionIssue, ``terms`` rows of Term with their rows of Revenue; the others are rows of
+    ``days`` are the days of its beginning and its cancellation. ``deliveries`` are rows of
+    SubscriptionIssue, ``terms`` are rows of Term with their rows of Revenue. The others are rows of
     Suspension, TemporaryAddress, RenewalSent and Cancellation.
     """
 
@@ -33,15 +33,15 @@ class Books(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The data of a subscriber, as rows with the fields of a shape, in their order.
+    """The data of a subscriber, as rows in the field order of a shape.
 
-    ``subscriber`` is a row of Subscriber and the stamp of its last change, or None. ``erased_at``
+    ``subscriber`` is a row of Subscriber with the stamp of its last change, or None. ``erased_at``
     is when the subscriber was erased, or None. ``addresses`` and ``purchases`` are rows of Address
-    and Purchase, ``subscriptions`` rows of Subscription with their rows of ReceivedIssue and what
-    the books have of them, ``orders`` rows of Order (without items) with their rows of OrderItem.
-    ``payments`` are the external reference, day and type of payment of each order, and
-    ``refunded`` the cents of its items, both in the order of ``orders``. ``answers`` are to all
-    custom fields. ``entries`` are the id and name of a mailing list and a row of MailingListEntry.
+    and Purchase. ``subscriptions`` are rows of Subscription with their rows of ReceivedIssue and
+    their :class:`Books`. ``orders`` are rows of Order (without items) with their rows of OrderItem.
+    ``payments`` has each order's external reference, payment day and payment type, and ``refunded``
+    the refunded cents by item, both in the order of ``orders``. ``answers`` has the answers to all
+    custom fields. ``entries`` has the id and name of a mailing list and a row of MailingListEntry.
     """
 
     subscriber: Row
@@ -59,7 +59,7 @@ class Held(NamedTuple):
 def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held:
     """Return all data of a subscriber, by ascending ids. The caller opens the snapshot.
 
-    Raises NotFound if there is no such subscriber.
+    Raises NotFound if the subscriber does not exist.
     """
     whose = {"account_id": account_id, "subscriber_id": subscriber_id}
     found = connection.row(
@@ -77,8 +77,8 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
         raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
 
     def rows(table: str, shape: type) -> list[Row]:
-        # Sorted here: sorting is disabled in PostgreSQL's snapshots, so ORDER BY would make it
-        # read all rows of the account in the order of an index.
+        # Sorted in Python: PostgreSQL's snapshots disable sorting, so ORDER BY would make it read
+        # all rows of the account in index order.
         return sorted(
             connection.rows(
                 f"""

@@ -1,7 +1,7 @@
-"""Who writes to a database, for those who wait for it, and what they say.
+"""Who writes to a database, and what waiting commands report about it.
 
-A writer waits for others without a limit, since loads can be large. After two seconds a command
-says that it waits, and for whom (rules, "A command that waits says for whom").
+A writer waits for others without a limit, since loads can be large. After two seconds, a command
+reports that it waits, and for whom (rules, "A command that waits says for whom").
 """
 
 import os
@@ -22,21 +22,21 @@ SILENT_S = 2.0
 
 
 class Writer(NamedTuple):
-    """A command that writes: its user, its name, and since when (microseconds since 1970)."""
+    """A writing command: its user, its name, and its start (microseconds since 1970)."""
 
     user_name: str
     command: str
     since_us: int
 
     def __str__(self) -> str:
-        """Return it as part of a sentence."""
+        """Return the writer as part of a sentence."""
         return f"`{self.command}` of {self.user_name} since {format_second(self.since_us)} UTC"
 
 
 class Waiting:
-    """A command that may have to wait: how others call it, and where it says that it waits.
+    """A command that may have to wait: its name for others, and how it reports that it waits.
 
-    It says so once, ``silent_s`` seconds after it began to wait (``clock``: seconds).
+    It reports once, ``silent_s`` seconds after it began to wait. ``clock`` returns seconds.
     """
 
     def __init__(
@@ -56,23 +56,23 @@ class Waiting:
         self._say = say
 
     def say(self, whom: object | None) -> None:
-        """Say for whom the command waits; None: it is not known."""
+        """Report for whom the command waits; None means unknown. Later calls do nothing."""
         if not self.has_said:
             self.has_said = True
             self._say(f"waiting for {whom or 'another program that writes to the database'}")
 
 
 class _Note(NamedTuple):
-    """What the file beside an embedded database says of its writer."""
+    """What the file beside an embedded database says about its writer."""
 
     writer: Writer
     process_id: int
 
 
 def write_note(path: Path, writer: Writer) -> str:
-    """Write who has the lock of the database to a file; return what it says.
+    """Write to a file who has the database's lock; return the file's text.
 
-    If it cannot be written, nobody can read for whom they wait.
+    If the file cannot be written, waiting commands cannot tell for whom they wait.
     """
     note = msgspec.json.encode(_Note(writer, os.getpid())).decode()
     with suppress(OSError), new_file(path) as file:
@@ -81,7 +81,7 @@ def write_note(path: Path, writer: Writer) -> str:
 
 
 def read_note(path: Path) -> Writer | None:
-    """Return who writes by the file, None if it is not known: of a killed writer the file stays."""
+    """Return the file's writer, or None if unknown, such as for the file of a killed writer."""
     try:
         note = msgspec.json.decode(path.read_bytes(), type=_Note)
     except (OSError, msgspec.DecodeError):
@@ -91,12 +91,12 @@ def read_note(path: Path) -> Writer | None:
     except ProcessLookupError:
         return None
     except PermissionError:
-        pass  # it is another user's
+        pass  # the process belongs to another user
     return note.writer
 
 
 def remove_note(path: Path, note: str) -> None:
-    """Remove the file, unless it is the next writer's already."""
+    """Remove the file unless the next writer has already replaced it."""
     with suppress(OSError):
         if path.read_text() == note:
             path.unlink()
