@@ -76,10 +76,10 @@ def create_app(
 ) -> "App":
     """Return the application, for any ASGI server that supports the lifespan protocol.
 
-    ``settings`` defaults to those of the environment, ``store`` to the database that the settings
-    name. Several workers count requests in ``shared_folder``. ``demo`` are the credentials of a
-    demo, which its pages show. Raises BadUsage for an invalid setting or a database user that a
-    server must not be, MastheadError if the database cannot be opened.
+    ``settings`` defaults to those of the environment, ``store`` to the database in the settings.
+    Several workers count requests in ``shared_folder``. The pages of a demo show its credentials,
+    ``demo``. Raises BadUsage for an invalid setting or a database user that a server must not log
+    in as, MastheadError if the database cannot be opened.
     """
     if settings is None:
         settings = ServerSettings.from_environment()
@@ -138,7 +138,7 @@ class App:
     ) -> None:
         """Send what :meth:`respond` returned, and log the request.
 
-        ``send_ready`` sends a response that is not a stream, if the server has a way past ASGI.
+        ``send_ready`` sends a response that is not a stream, if the server can bypass ASGI.
         Raises any error that interrupts a response, so that the server closes the connection.
         """
         status = _NOT_SENT
@@ -165,8 +165,8 @@ class App:
         """Return the response, or an awaitable of it.
 
         All steps run in the event loop. With SQLite, queries that may scan run in a thread with a
-        connection of its own. With PostgreSQL, operations run in greenlets, so that the loop goes
-        on while they wait for the database.
+        connection of its own. With PostgreSQL, operations run in greenlets, so that they do not
+        block the loop while they wait for the database.
         """
         try:
             route, path_id = self._routes.find(request.path)
@@ -206,7 +206,7 @@ class App:
         credentials: Credentials,
         body: bytes,
     ) -> Responding:
-        """Respond on SQLite: in the event loop, but for queries that may scan."""
+        """Respond on SQLite: in the event loop, except for queries that may scan."""
         request = self._check(received, route, path_id, credentials, body, connection)
         if route.may_scan and route.may_scan(request.parameters):
             steps = partial(self._read_in_thread, route, request)
@@ -245,7 +245,7 @@ class App:
         service = self.service
         now = service.store.clock()
         if service.store.reads_replica:
-            # A key that was revoked opens a replica for 30 seconds, however late that is.
+            # A revoked key opens a replica for at most 30 seconds, however far behind that is.
             with service.store.fresh(connection) as fresh:
                 caller = caller_of(credentials, fresh, service.store, now)
         else:

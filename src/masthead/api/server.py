@@ -47,17 +47,18 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish pending requests within 30 seconds.
 
-    An embedded database is brought up to date first. ``metrics`` is the socket for
-    ``GET /metrics``, if it is served. ``demo`` are the credentials of a demo, which its pages show.
-    ``ready`` is called once all workers accept requests. A worker that dies later is replaced, and
-    all of them are, one after the other, at SIGHUP.
-    Raises BadUsage if the certificate and its key cannot be used, or if the database's user is one
-    that a server must not log in as; MastheadError if this process or a worker cannot start, at
-    first or later (decisions, "Workers").
+    First, it migrates an embedded database. ``metrics`` is the socket for ``GET /metrics``, or
+    None. The pages of a demo show its credentials, ``demo``. ``ready`` is called once all workers
+    accept requests. A worker that dies later is replaced. SIGHUP replaces all workers, one after
+    the other.
+
+    Raises BadUsage if the certificate and its key cannot be used, or if a server must not log in as
+    the database's user. Raises MastheadError if this process or a worker cannot start, at first or
+    later (decisions, "Workers").
     """
     configure_logs(settings.log_format)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # Connections inherit it: Linux closes one whose client acknowledges no data for this time.
+        # Connections inherit it: Linux closes them if the client acknowledges no data for so long.
         for each in filter(None, (listener, metrics)):
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
     store = find_store(settings.database, read_url=settings.read_database)
@@ -160,7 +161,7 @@ def _app(settings: ServerSettings, shared_folder: str | None, demo: Credentials 
 
 
 def _end_with_parent() -> None:
-    """Shut a worker down gracefully when its parent has ended, for whatever reason."""
+    """Shut a worker down gracefully when its parent has ended, for any reason."""
     parent = parent_process()
     if parent is None:
         return
@@ -177,9 +178,10 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _shared_folder() -> Iterator[str]:
-    """Yield a new folder for what workers share: in memory if there is room, not beside responses.
+    """Yield a new folder for what workers share, in memory if there is room.
 
-    Raises MastheadError if there can be none.
+    In memory, temporary files of responses do not take its space. Raises MastheadError if no folder
+    can be created.
     """
     with ExitStack() as stack:
         try:

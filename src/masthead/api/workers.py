@@ -1,7 +1,7 @@
 """Worker processes: how a parent starts, replaces and ends them.
 
-A subclass of uvicorn's supervisor, which ``pyproject.toml`` bounds; ``tests/api/test_uvicorn.py``
-reports what has changed in it.
+This is a subclass of uvicorn's supervisor. ``pyproject.toml`` bounds uvicorn's version, and
+``tests/api/test_uvicorn.py`` reports what has changed in another one.
 """
 
 import os
@@ -21,16 +21,16 @@ from masthead.log import get_logger
 __all__ = ["Workers"]
 
 START_S_MAX = 30
-"""How long a worker may take to start, after the first ones."""
+"""Seconds that a worker may take to start, after the first workers."""
 
 PAUSE_S_MAX = 60
-"""The longest pause before a worker that could not start is tried again; the first is a second."""
+"""Seconds of the longest pause after a worker could not start; the first pause is a second."""
 
 _TURN_S = 1
-"""Interval at which a parent process handles signals while its workers start or end."""
+"""Seconds after which a parent process handles signals while its workers start or end."""
 
 _RETIRE = signal.SIGUSR1
-"""Ends a worker that was replaced."""
+"""The signal that ends a replaced worker."""
 
 _log = get_logger()
 
@@ -47,16 +47,16 @@ class _Server(uvicorn.Server):
 class _Worker(multiprocess.Process):
     """A worker process, as its parent sees it.
 
-    Its server is made before a second thread needs it. In uvicorn's, the thread that tells the
-    parent whether the server has started may make another server than the one that runs: both ask
-    for it at the same time. Then the parent waits for a start that it is never told of.
+    It creates its server before a second thread needs it. In uvicorn's class, the thread that tells
+    the parent whether the server has started may create a second server, at the same time as the
+    main thread. That second server never starts, so the parent would wait forever.
     """
 
     pause_s = 0
-    """Seconds before this one was started, after another one that could not start."""
+    """Seconds of the pause before this worker was started, after one that could not start."""
 
     retries_at: float | None = None
-    """When another one is started instead of this one, which could not start; else None."""
+    """When to replace this worker, which could not start; None for other workers."""
 
     has_started = False
     _starts_by = 0.0
@@ -67,7 +67,7 @@ class _Worker(multiprocess.Process):
         super().start()
 
     def target(self, sockets: list[socket.socket] | None = None) -> None:
-        """Make the server, then start that thread and serve."""
+        """Create the server, then start that thread and serve."""
         self._server = server = _Server(self.config)
         signal.signal(_RETIRE, lambda _number, _frame: server.retire())
         super().target(sockets)
@@ -96,10 +96,10 @@ class _Worker(multiprocess.Process):
 
 
 class Workers(Multiprocess):
-    """uvicorn's supervisor, which goes on when a worker cannot start later on.
+    """uvicorn's supervisor, which continues when a worker cannot start later.
 
-    ``ready`` is called when all workers have started. The log says which have died; each logs its
-    own start and end.
+    ``ready`` is called when all workers have started. The supervisor logs which workers have died.
+    Each worker logs its own start and end.
     """
 
     processes: list[_Worker]  # type: ignore[assignment]
@@ -112,7 +112,7 @@ class Workers(Multiprocess):
         self._has_failed = False
         self._retired: list[_Worker] = []
         """Workers that were replaced and have not ended yet."""
-        # uvicorn's supervisor makes its processes by this name, and has no setting for it.
+        # uvicorn's supervisor looks the class up by this name, and has no setting for it.
         multiprocess.Process = _Worker  # type: ignore[misc]
 
     def serve(self) -> None:
@@ -124,7 +124,7 @@ class Workers(Multiprocess):
     def init_processes(self) -> None:
         """Start the workers, wait for all of them, then call ``ready``.
 
-        Only signals that end the server are handled meanwhile; others are afterwards.
+        During this, it handles only signals that end the server. It handles others afterwards.
         """
         super().init_processes()
         for process in self.processes:
@@ -141,7 +141,7 @@ class Workers(Multiprocess):
     def keep_subprocess_alive(self) -> None:
         """Replace workers that have died, or that do not respond to their parent.
 
-        One that could not start is tried again, after a pause that grows (decisions, "Workers").
+        A start that failed is retried after a growing pause (decisions, "Workers").
         """
         for index, process in enumerate(self.processes):
             if self.should_exit.is_set():
@@ -192,7 +192,7 @@ class Workers(Multiprocess):
     def restart_all(self) -> None:
         """Replace all workers, one after the other, each when its successor has started.
 
-        If one cannot start, it and all later ones stay.
+        If a successor cannot start, its predecessor and all later workers stay.
         """
         workers = len(self.processes)
         _log.info("SIGHUP: the workers are replaced, one after the other", workers=workers)
@@ -231,18 +231,18 @@ class Workers(Multiprocess):
         return True
 
     def _is_ending(self) -> bool:
-        """Return whether the server has been told to end, or is going to be by a signal."""
+        """Return whether the server is to end, or a signal to end it is queued."""
         ending = {signal.SIGTERM, signal.SIGINT}
         return self.should_exit.is_set() or not ending.isdisjoint(self.signal_queue)
 
     def terminate_all(self) -> None:
-        """Tell all workers to end, also those that were replaced."""
+        """Tell all workers to end, including replaced ones."""
         for process in self._retired:
             process.terminate()
         super().terminate_all()
 
     def join_all(self) -> None:
-        """Wait for the end of all of them."""
+        """Wait for all workers to end, including replaced ones."""
         for process in self._retired:
             process.join()
         super().join_all()
@@ -254,5 +254,5 @@ def _cause(exit_status: int | None) -> str:
         return f"status {exit_status}"
     try:
         return signal.Signals(-exit_status).name
-    except ValueError:  # most of the signals for real time
+    except ValueError:  # most real-time signals
         return f"signal {-exit_status}"

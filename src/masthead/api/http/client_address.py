@@ -1,15 +1,15 @@
 """The address of a request's client, for the log.
 
-Without ``--behind-proxy`` it is the other end of the connection, and no header counts. With it, the
-other end is a proxy, and the header ``X-Forwarded-For`` names the client, or ``Forwarded``
-(RFC 7239) if there is no such header. Each proxy adds the address that it sees at the end, and a
-client can send anything before that. So the last address counts, apart from those of loopback,
-which are proxies on this machine. If that is no address, the log has the proxy's own (rules,
+Without ``--behind-proxy``, it is the address of the connection's other end, and headers are
+ignored. With it, the other end is a proxy. The header ``X-Forwarded-For`` names the client, or
+``Forwarded`` (RFC 7239) if there is no such header. Each proxy appends the address that it sees,
+and a client can send anything before that. So the last address counts, except loopback addresses,
+which are proxies on this machine. If it is not valid, the log shows the proxy's address (rules,
 "The address of a client").
 
 An element of ``Forwarded`` can quote what the client sent, such as its ``Host``. So the header is
-split at each comma, also within quotes, and the last part has to be valid by itself: one that a
-comma within quotes begins has an odd number of quotes, and is not.
+split at each comma, even within quotes, and the last part must be valid by itself. A part that
+begins within quotes has an odd number of quotes, so it is invalid.
 """
 
 import re
@@ -33,9 +33,9 @@ _ELEMENT_BYTES_MAX = 1024
 def client_address(
     peer: Peer, headers: Mapping[bytes, bytes], *, behind_proxy: bool = False
 ) -> str | None:
-    """Return the address of the client, from the headers of a request by lower-case name.
+    """Return the address of the client; None if the connection has none.
 
-    It is None if the connection has none.
+    ``headers`` are those of the request, by lower-case name.
     """
     own = peer[0] if peer else None
     if not behind_proxy:
@@ -48,7 +48,7 @@ def client_address(
 
 @lru_cache(maxsize=1024)
 def _last_of(value: bytes, *, is_standard: bool = False) -> str | None:
-    """Return the last address of a header that is not of loopback; None if it cannot be read."""
+    """Return the last address of a header that is not loopback; None if it is invalid."""
     for hop in reversed(value.split(b",")):
         text = _node(hop) if is_standard else hop.strip()
         address = _address(text.decode("latin-1"))
@@ -60,7 +60,7 @@ def _last_of(value: bytes, *, is_standard: bool = False) -> str | None:
 
 
 def _node(element: bytes) -> bytes:
-    """Return the value of ``for``; nothing if it is not given once, or the element is not valid."""
+    """Return the value of ``for``; b"" if the element is invalid or does not have it once."""
     if len(element) > _ELEMENT_BYTES_MAX or not _ELEMENT.fullmatch(element):
         return b""
     found = [value for name, value in _PAIRS.findall(element) if name.lower() == b"for"]
@@ -68,7 +68,7 @@ def _node(element: bytes) -> bytes:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address | None:
-    """Return an address, which may have a port; None for any other text."""
+    """Return an address, without its port if it has one; None for any other text."""
     found = _ADDRESS.fullmatch(text) if len(text) <= _CHARACTERS_MAX else None
     if found is None:
         return None

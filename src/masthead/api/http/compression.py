@@ -51,7 +51,7 @@ class _Plain:
 def coding_for(accept_encoding: str) -> str:
     """Return the coding that the client prefers: ``zstd``, ``gzip`` or ``identity``.
 
-    zstd if both have the same quality. A header that names none of them means ``identity`` (RFC
+    It is zstd if both have the same quality. A header that names neither means ``identity`` (RFC
     9110 section 12.5.3).
     """
     qualities: dict[str, float] = {}

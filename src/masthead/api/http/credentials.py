@@ -18,7 +18,7 @@ Credentials = tuple[str, str]
 """The user name and the password of a request."""
 
 OPENS_NOTHING = "these credentials open no account"
-"""The sentence of 403, for whatever reason."""
+"""The sentence of every 403, whatever its reason."""
 
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
@@ -50,8 +50,8 @@ def caller_of(credentials: Credentials, connection: Connection, store: Store, no
     """Return the account of the credentials at the time ``now``, in microseconds.
 
     Raises HTTPException 403 if they are not valid, for whatever reason (decisions, "Callers and
-    tenants"). Clients do not try again after that, so StoreUnavailable is raised instead if the
-    database has a newer schema, which this version may not find them in (rules, "A server of
+    tenants"). Clients do not retry after that. So it raises StoreUnavailable instead if the
+    database has a newer schema, in which this version may not find them (rules, "A server of
     an earlier version").
     """
     caller = account_for_credentials(connection, *credentials, now=now)

@@ -63,13 +63,13 @@ async def lifespan(service: Service) -> AsyncIterator[Connection | None]:
 
 
 def _write_counters(service: Service) -> None:
-    """Write what is counted; raise StoreUnavailable if it cannot be written."""
+    """Write the counters; raise StoreUnavailable if they cannot be written."""
     service.key_uses.write(service.store, every_us=0)
     service.request_counts.write(service.store, every_us=0)
 
 
 async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None:
-    """Call ``step`` in a thread again and again; log the event ``failed`` if it raises."""
+    """Call ``step`` in a thread repeatedly; log the event ``failed`` if it raises."""
     seldom = LogThrottle()
     while True:
         try:
@@ -84,9 +84,9 @@ async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None
 
 
 def _stamp(service: Service) -> None:
-    """Stamp commits that a killed load left unstamped, and write what is counted.
+    """Stamp commits that a killed load left unstamped, and write the counters.
 
-    Does each step, whatever becomes of the others; raises the last error.
+    Does each step, even if others fail; raises the last error.
     """
     store = service.store
     store.check()

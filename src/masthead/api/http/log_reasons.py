@@ -1,6 +1,6 @@
-"""What the log says of a request that got an error: a reason, and the path of an unknown route.
+"""What the log says about a failed request: a reason, and the path of an unknown route.
 
-Neither contains what the client sent, apart from words of the path in lower-case letters
+Neither contains data from the client, except words of the path in lower-case letters
 (rules, "The reason of an error").
 """
 
@@ -37,8 +37,8 @@ _SHOWN = (
     re.compile(rf"{_WORD}|v?[0-9]{{1,2}}"),
     re.compile(rf"{_WORD}|v[0-9]{{1,2}}"),
 )
-"""The segments of a path that are shown. A point stands only before the ending of a file's name, or
-at the beginning: names of people have others."""
+"""The segments of a path that are shown. A dot is allowed only at the beginning or before a file
+extension, since names of people have other dots."""
 
 
 def reason_of(error: Exception, parameters: Collection[str]) -> str:
@@ -76,8 +76,8 @@ def reason_of_refusal(status: int, sentence: str) -> str:
 def shown_path(path: str) -> str:
     """Return what the log shows of the path of an unknown route: its first two segments.
 
-    A segment that is neither a word in lower-case letters nor a version, such as ``v2``, is ``*``;
-    so are all further ones together.
+    A segment that is neither a word in lower-case letters nor a version, such as ``v2``, becomes
+    ``*``. All further segments together become one ``*``.
     """
     segments = path.split("/")[1:]
     shown = [

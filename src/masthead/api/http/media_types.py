@@ -10,7 +10,7 @@ __all__ = ["media_type_for"]
 def media_type_for(accept: str, offered: Sequence[str]) -> str:
     """Return the offered media type that the client prefers, the first one if it prefers none.
 
-    The most specific range that a type is in decides on its quality. Of two types with the same
+    The most specific range that includes a type gives its quality. Of two types with the same
     quality, the one with the more specific range is preferred. Nothing is refused: a client that
     accepts none of the types gets the first.
     """

@@ -1,12 +1,12 @@
 """Metrics in the text format of Prometheus, at ``GET /metrics``.
 
-They are served on a separate port that listens on loopback only, by a thread of the main process.
-Several workers write their metrics to files in a shared folder, and this thread adds them up. An
-account is a label only of the age of its last load (rules, "Metrics").
+A thread of the main process serves them on a separate port, which listens on loopback only. Several
+workers write their metrics to files in a shared folder, and this thread adds them up. Only the age
+of the last load has the account as a label (rules, "Metrics").
 
 Workers map their files into memory. If such a file grows on a full disk, the system kills the
-process. So a worker writes all of its files before, and counts for itself alone if it cannot
-(rules, "Files that are mapped").
+process. So a worker first writes its files in full size. If it cannot, it keeps its metrics to
+itself (rules, "Files that are mapped").
 """
 
 import os
@@ -45,10 +45,10 @@ __all__ = [
 ]
 
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Variable with the folder of prometheus_client, which reads it when it is imported."""
+"""The variable with the folder, which prometheus_client reads when it is imported."""
 
 FILES = {"counter": 64 * 1024, "histogram": 4 * 1024 * 1024}
-"""Bytes of a worker's files: more than all operations and statuses need."""
+"""The sizes of a worker's files in bytes: more than all operations and statuses need."""
 
 _USED = struct.Struct("i")
 """The beginning of a file: how many bytes of it are used."""
@@ -57,7 +57,7 @@ CONNECTIONS_MAX = 4
 """Connections that may be open to the metrics port at a time."""
 
 CONNECTION_S_MAX = 5
-"""Seconds that each of them may last, from its start to the last byte of the response."""
+"""Seconds that a connection may last, from its start to the last byte of the response."""
 
 _POLL_S = 0.5
 _log = get_logger()
@@ -90,12 +90,12 @@ if _missing:
 
 
 def numbers_missing() -> str | None:
-    """Return why the metrics of this process are not with those of the others; None if they are."""
+    """Return why the metrics of this process are not shared; None if they are."""
     return _missing
 
 
 def keep_numbers(process_id: int | None) -> None:
-    """Cut the files of a worker that has ended to what it has counted."""
+    """Truncate the files of a worker that has ended to their used bytes."""
     folder = os.environ.get(METRICS_FOLDER, "")
     for kind in FILES:
         path = _path(folder, kind, process_id)
@@ -243,8 +243,8 @@ class _Database(Collector):
 class _Server(ThreadingHTTPServer):
     """A server with a limit on its connections, and a timeout for each.
 
-    At the limit, a new connection closes the oldest one: a scrape takes milliseconds, so the oldest
-    connection is not one.
+    At the limit, a new connection closes the oldest one. A scrape takes milliseconds, so the oldest
+    connection is not a scrape.
     """
 
     def __init__(self, listener: socket.socket, registry: CollectorRegistry) -> None:

@@ -43,7 +43,7 @@ class Slots:
 
     Work waits for a slot in order of arrival, for at most ``wait_s_max`` seconds. It never waits
     behind work of an account that already has all of its slots. Without ``of_an_account`` there is
-    one queue, and no account need be given. Slots belong to one event loop.
+    one queue, and callers can omit the account. Slots belong to one event loop.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """What ASGI leaves to the server, as a subclass of uvicorn's protocol.
 
 It adds strict parsing with JSON errors, a deadline for each request, a close that loses no
-response, and a shortcut for responses that are ready. The app needs none of it, and runs on any
+response, and a shortcut for responses that are ready. The app does not need these, and runs on any
 ASGI server.
 
 uvicorn does not guarantee the methods that are overridden and used here. So ``pyproject.toml``
@@ -47,7 +47,7 @@ _DISCARDED_BYTES_MAX = 16 * 1024 * 1024
 _WRITTEN_TOGETHER_MAX = 16
 
 _FIRST_REQUEST_S_MAX = 1.0
-"""How long a server that ends waits for the first request of a connection."""
+"""Seconds that a server that is ending waits for the first request of a connection."""
 
 _TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
 _CLOSE = {"Connection": "close"}
@@ -114,7 +114,7 @@ class _Transport:
 class _Outbox:
     """The ready responses of one event loop iteration, which are written together.
 
-    A write wakes a client that waits on the same machine, such as a proxy, and that takes as long
+    A write wakes a client that waits on the same machine, such as a proxy. Waking it takes as long
     as a query. Several writes in a row wake it once (rules, "Answers that are ready").
     """
 
@@ -159,7 +159,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._begun_ns = 0
         self._refusal: Refusal | None = None
         self._refused: RequestResponseCycle | None = None
-        """The request whose app is to send the refusal."""
+        """The request for which the app sends the refusal."""
         self._is_last = False
         """Whether no further request is parsed."""
         self._has_eof = False
@@ -188,9 +188,9 @@ class HttpProtocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """Close the connection when the server ends, after a request that has begun.
 
-        So does one that may be on its way: the first one of a connection that was accepted just
-        before, or, if another process goes on, the next one of an idle connection. Without it, that
-        connection is closed when it would be closed at any time (rules, "SIGHUP").
+        It also waits for a request that may be on its way: the first one of a new connection, for a
+        second, or any next one if this process was replaced. Then the connection is closed after
+        the usual keep-alive timeout (rules, "SIGHUP").
         """
         is_replaced = self.app.service.is_replaced
         cycle: RequestResponseCycle | None = self.cycle
@@ -215,10 +215,10 @@ class HttpProtocol(HttpToolsProtocol):
         self._parse()
 
     def eof_received(self) -> bool:  # type: ignore[override]
-        """Return whether the connection stays open, for a response that does not need more.
+        """Return whether the connection stays open, for a response that needs no more data.
 
-        That is the response to a complete request, a refusal, or what the app responds to the head
-        of a request without reading its body.
+        That is the response to a complete request, a refusal, or a response that the app makes from
+        the head of a request without its body.
         """
         _outbox.write()
         self._has_eof = self._has_cycle() and self._wire.can_write_eof()
@@ -293,7 +293,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, _app: object) -> None:
         """Call the app in the next iteration of the event loop, if possible without a task.
 
-        The delay until then is a measure of the server's load.
+        That delay measures the server's load.
         """
 
         async def receive() -> Message:
@@ -370,7 +370,7 @@ class HttpProtocol(HttpToolsProtocol):
                 response.body = b""
             self._write(response)
             parser = self._parser
-            # A proxy's own headers may be the last ones: before them, all come from the client.
+            # A proxy may append its own headers: until they arrive, all are from the client.
             has_headers = parser.has_begun and parser.has_headers
             self.app.log_refusal(
                 refusal,

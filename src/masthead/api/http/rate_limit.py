@@ -77,7 +77,7 @@ class RateLimit:
     def take(self, account_id: int) -> Taken:
         """Count a request of the account, unless it is over the limit; return the result.
 
-        Raises Overloaded if there is no space for the entry of another account.
+        Raises Overloaded if there is no space for the entry of a new account.
         """
         with self._locked():
             offset = self._offsets.get(account_id)

@@ -31,7 +31,7 @@ class Request(starlette.requests.Request):
     ``path`` is the path as it was sent, undecoded, without a trailing slash. ``arrived_ns`` is the
     time of arrival, by ``perf_counter_ns``. A response to a HEAD request (``is_head``) has no body.
 
-    The app sets the other attributes for these, as soon as they are known: ``route_name``,
+    For these, the app sets the other attributes as soon as it knows them: ``route_name``,
     ``route_path`` and ``operation`` of the route, ``account_id`` of the caller, ``parameters`` when
     they have been checked, and the ``reason`` of an error. ``more_headers`` are added to any
     response.

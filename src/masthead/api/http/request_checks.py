@@ -1,4 +1,4 @@
-"""Checks of the head of a request, which refuse an ambiguous one.
+"""Checks that refuse a request with an ambiguous head.
 
 Otherwise a proxy could read one request and this server another (RFC 9112 sections 3, 5, 6 and
 11.2; rules, "Requests that can be read in two ways").
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 LENGTH_DIGITS_MAX = 19
-"""Digits of the length of a body, at most: 2^63 has as many."""
+"""The maximum number of digits in the length of a body; 2^63 has as many."""
 
 _ABSOLUTE = re.compile(rb"https?://[^/?#@]+([/?].*)?", re.IGNORECASE | re.DOTALL)
 _HOST = re.compile(rb"(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-fvV:.]+\])(?::[0-9]*)?", re.ASCII)
@@ -53,9 +53,9 @@ _BAD_EXPECTATION = Refusal(417, "nothing but 100-continue can be expected of thi
 
 
 def bad_target(head: bytes) -> Refusal:
-    """Return the refusal of a head of which the parser does not take the target.
+    """Return the refusal of a head with a target that the parser rejects.
 
-    A target is ASCII (RFC 3986 section 2), but many a client sends a name as it is.
+    A target is ASCII (RFC 3986 section 2), but many clients send names without encoding them.
     """
     return _NOT_ASCII if _TARGET_NOT_ASCII.match(head) else NOT_HTTP
 

@@ -39,7 +39,7 @@ def headers_of(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 class _JsonResponse(Response):
-    """A response whose headers need no encoding, which would take as long as a query."""
+    """A response with encoded headers: encoding them each time takes as long as a query."""
 
     def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
         """Set the headers that all responses have, and those in ``headers``."""
@@ -77,7 +77,7 @@ def error(status: int, sentence: str, headers: Mapping[str, str] | None = None) 
 
 
 def head(headers: Mapping[str, str]) -> Response:
-    """Return the response to a HEAD request, without ``Content-Length``: it is not known."""
+    """Return the response to a HEAD request, without ``Content-Length``, which is unknown."""
     response = json(b"", headers)
     del response.headers["Content-Length"]
     return response

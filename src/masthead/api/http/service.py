@@ -23,7 +23,7 @@ LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
 """Requests in threads; queries that may visit many rows have slots of their own."""
 
 SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
-"""Responses that may be short, and seconds that others wait for a slot."""
+"""Responses at a time that may be short, and seconds that others wait for a slot."""
 
 LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
 """Long responses that are made at once, in total and per account. Any number may be sent."""

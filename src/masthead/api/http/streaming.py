@@ -52,10 +52,10 @@ OpenContent = Callable[[], AbstractContextManager[Content]]
 class Streamed:
     """An awaitable of a response that may be long; ``open_content`` is called in a thread.
 
-    ``await`` returns the response when its body starts. It raises the errors of the content until
-    then, StoreUnavailable if the start takes too long, HTTPException 503 if there is no slot or
+    ``await`` returns the response when its body starts. Until then, it raises the errors of the
+    content, StoreUnavailable if the start takes too long, HTTPException 503 if there is no slot or
     space, and ClientDisconnect. After an error in a later piece, the connection is closed without
-    the last chunk, so that the client can tell.
+    the last chunk, so that the client can detect it.
 
     The body has the coding that the client prefers. A client of HTTP/1.0, which does not support
     chunks, gets it with its length, once it is complete (RFC 9112 section 6.1).

@@ -29,10 +29,10 @@ URI_BYTES_MAX = 8 * 1024
 HEADERS_BYTES_MAX = 32 * 1024
 
 _PIECE_BYTES = 4 * 1024
-"""Bytes that are parsed in one step, at most."""
+"""The maximum number of bytes to parse in one step."""
 
 _OVERHEAD_BYTES_MAX = 64 * 1024
-"""Bytes of a request outside its body, at most: its head, and the framing of its chunks."""
+"""The maximum number of bytes outside of a body: the head, and the framing of chunks."""
 
 _HEADER_OVERHEAD = len(": \r\n")
 _HEAD_END = b"\r\n\r\n"
@@ -172,7 +172,7 @@ class StrictParser:
             raise RefusedError(_URI_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header; one after the body (a trailer) is counted and ignored."""
+        """Add a header; count and ignore a trailer, which is a header after the body."""
         self._headers_bytes += len(name) + len(value) + _HEADER_OVERHEAD
         if self._headers_bytes > HEADERS_BYTES_MAX:
             raise RefusedError(_HEADERS_TOO_LONG)

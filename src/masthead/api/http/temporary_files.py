@@ -1,8 +1,8 @@
 """Temporary files for the parts of long responses that have been made and not sent yet.
 
 The database makes a response faster than most clients read it. The rest waits in temporary files
-without a name. Each is removed when it has been sent, or by the system when the process ends for
-whatever reason. So a slow client uses disk space, but no snapshot of the database and no memory.
+without a name. Each is removed when it has been sent, or by the system when the process ends. So a
+slow client uses disk space, but no snapshot of the database and no memory.
 The space is limited, per account and in total (rules, "Space for answers that wait").
 """
 
@@ -25,7 +25,7 @@ from masthead.errors import StoreUnavailable
 __all__ = ["Space", "UnsentBody"]
 
 FILE_BYTES = 16 * 1024 * 1024
-"""Size at which the next file begins, so that the space of a file is free once it is sent."""
+"""The size at which the next file begins: the space of a file is free once it is sent."""
 
 _CHUNK_BYTES = 262_144
 _CACHED_BYTES = 64 * _CHUNK_BYTES

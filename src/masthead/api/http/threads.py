@@ -55,7 +55,7 @@ def start_thread(
     """Return the future of a function in a thread; the event loop calls ``ended`` after it.
 
     If the function has not returned at ``ends_at``, a time of the event loop, the future raises
-    StoreUnavailable. The thread is not stopped then.
+    StoreUnavailable. The thread is not stopped.
     """
     loop = get_running_loop()
     future: Future[Result] = loop.create_future()
@@ -102,7 +102,7 @@ async def before(ends_at: float, running: Future[Result]) -> Result:
 def retrieve(future: Future[Any]) -> None:
     """Take the error of a future that has ended, so that asyncio does not log it.
 
-    The client that it was for may have left, and nobody awaits it.
+    Its client may have disconnected, so that nothing awaits it.
     """
     if not future.cancelled():
         future.exception()

@@ -1,7 +1,7 @@
 """Operation 4, the change feed, and the snapshot with which a client of the feed starts.
 
 ``masthead.store`` finds the rows that changed; this module applies the rules of the window, and
-makes the response. ``deletions.py`` shows removed records by the same rules. All of a response,
+makes the response. ``deletions.py`` applies the same rules to removed records. All of a response,
 with its headers, comes from one snapshot of the database.
 """
 
@@ -87,7 +87,7 @@ def changes(request: AuthenticatedRequest) -> Responding:
 def snapshot(request: AuthenticatedRequest) -> Responding:
     """``GET /snapshot``: the feed without a lower bound (rules, "Change feed").
 
-    In JSON, or with a line for each record (rules, "Snapshot in lines").
+    The body is JSON, or has a line for each record (rules, "Snapshot in lines").
     """
     entities = entities_in(str(request.parameters["entities"]))
     query = FeedQuery(request.service, request.account_id, entities, None)
@@ -100,7 +100,7 @@ def snapshot(request: AuthenticatedRequest) -> Responding:
 
 @contextmanager
 def _opened_snapshot(query: FeedQuery, media_type: str) -> Iterator[Content]:
-    """Do as :func:`opened`, with a body of the media type."""
+    """Do the same as :func:`opened`, with a body of the media type."""
     is_in_lines = media_type == NDJSON
     with opened(query, _lines if is_in_lines else _body) as content:
         headers = {
@@ -154,9 +154,9 @@ def opened(query: FeedQuery, body: Body) -> Iterator[Content]:
 
 
 def _empty_response(query: FeedQuery, connection: Connection, has_any: HasAny) -> Response | None:
-    """Return the response if there is nothing to show, by a few index look-ups; else None.
+    """Return the response if a few index look-ups find nothing to show; else None.
 
-    It is also None if a new epoch is due: to start one takes too long for the event loop.
+    Also returns None if a new epoch is due: starting one takes too long for the event loop.
     """
     history = epochs.history_of(query.service.store, query.account_id)
     if history.current != history.known:
@@ -258,7 +258,7 @@ def _with_last_line(
 def records(
     entity: Entity, connection: Connection, account_id: int, first: int | None
 ) -> Iterator[Struct]:
-    """Return the wire forms of the entity's records since the commit ``first``; none for None."""
+    """Return the wire forms of the entity's records since commit ``first``; none if it is None."""
     if first is None:
         return iter(())
     rows = CHANGED[entity.name](connection, account_id, first)

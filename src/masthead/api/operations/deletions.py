@@ -15,7 +15,7 @@ __all__ = ["routes"]
 
 
 def deletions(request: AuthenticatedRequest) -> Responding:
-    """Return the ids of records that were removed at ``changed_since`` or later and are not there.
+    """Return the ids of records removed at ``changed_since`` or later that do not exist now.
 
     Window, statuses and headers are those of the change feed (rules, "Records that are gone").
     """

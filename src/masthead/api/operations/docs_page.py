@@ -1,7 +1,7 @@
 """The description of the interface for programs and people: /openapi.json and /docs.
 
-The page shows the document in Swagger UI, where requests can be tried. All its files come from this
-server: ``swagger_ui`` holds the unchanged files of a Swagger UI release, ``pages`` what is ours.
+The page shows the document in Swagger UI, which can send requests. All its files come from this
+server: ``swagger_ui`` holds the unchanged files of a Swagger UI release, ``pages`` our own files.
 """
 
 from html import escape
@@ -30,9 +30,9 @@ _DEMO = """\
 
 
 def routes(demo: Credentials | None) -> list[PublicRoute]:
-    """Return the paths of the description, without credentials; GET and HEAD.
+    """Return the routes of the description, for GET and HEAD without credentials.
 
-    ``demo`` are the credentials of a demo, which the page names and can fill in.
+    ``demo`` are the credentials of a demo, which the page shows and can fill in.
     """
     notice = _DEMO.format(key=escape(demo[0]), login=escape(demo[1])) if demo else ""
     page = StaticPage(bytes_of("pages", "docs.html").decode().replace("{demo}", notice))

@@ -1,7 +1,7 @@
-"""The page at /, which tells a browser what this server is; and what all pages share.
+"""The page at /, which tells a browser what this server is, and the files that all pages share.
 
-Programs are not meant: without ``text/html`` in ``Accept``, the response is 404, as for any path
-that is not served (rules, "The page at /").
+The page is not for programs: without ``text/html`` in ``Accept``, the response is 404, as for any
+path that is not served (rules, "The page at /").
 """
 
 from html import escape
@@ -26,7 +26,7 @@ the <a href="{{base}}docs">page of the interface</a> can fill them in.</p>
 
 
 def routes(demo: Credentials | None) -> list[PublicRoute]:
-    """Return the paths of the page, without credentials; ``demo`` are a demo's credentials."""
+    """Return the routes of the page, without credentials; ``demo`` are a demo's credentials."""
     notice = _DEMO.format(key=escape(demo[0]), login=escape(demo[1])) if demo else ""
     html = bytes_of("pages", "home.html").decode().replace("{demo}", notice)
     page = StaticPage(html.replace("{version}", escape(__version__)), vary="Accept")
@@ -43,6 +43,6 @@ def routes(demo: Credentials | None) -> list[PublicRoute]:
             "/pages.css", "home", StaticFile(bytes_of("pages", "pages.css"), "css").respond
         ),
         PublicRoute("/favicon.svg", "home", icon.respond),
-        # Browsers ask for this one by themselves, for instance beside /openapi.json.
+        # Browsers request this one automatically, for instance with /openapi.json.
         PublicRoute("/favicon.ico", "home", icon.respond),
     ]

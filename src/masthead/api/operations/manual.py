@@ -1,6 +1,6 @@
 """The user documentation at /manual: the Markdown files of the project's ``docs``, as pages.
 
-So whoever runs or uses a server has the documentation of its very version, without a network.
+So the operators and users of a server can read the documentation of its exact version offline.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ def manual(request: Request) -> Response:
 
 
 def _page(name: str, request: Request) -> Awaitable[Response]:
-    # The first request for a page takes a tenth of a second, which the event loop does not have.
+    # The first request for a page takes 0.1 seconds, which is too long for the event loop.
     return asyncio.to_thread(_respond, name, request)
 
 
@@ -80,7 +80,7 @@ def _contents() -> StaticPage:
 @cache
 def _rendered(name: str) -> StaticPage:
     """Return a page; raise HTTPException 404 if this installation lacks the file."""
-    # Takes 0.1 seconds, and most servers never show a page.
+    # The import takes 0.1 seconds, and most servers never show a page.
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
     try:
@@ -117,9 +117,9 @@ def _anchor(heading: str) -> str:
 
 
 def _lead(token: "Token") -> None:
-    """Let a link between files lead to the page; one to a file that is no page leads nowhere.
+    """Point a link between files to the page; remove the target if the file is not a page.
 
-    A picture, which an installation lacks, is the text that describes it.
+    Replace an image, which an installation lacks, by its description.
     """
     if token.type == "image":
         token.type, token.tag = "text", ""
@@ -137,4 +137,4 @@ routes = [
     PublicRoute("/manual", "manual", manual),
     *(PublicRoute(f"/manual/{name}", "manual", partial(_page, name)) for name in PAGES),
 ]
-"""The paths of the documentation, without credentials; GET and HEAD."""
+"""The routes of the documentation, for GET and HEAD without credentials."""

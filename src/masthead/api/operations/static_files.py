@@ -56,7 +56,7 @@ class StaticFile:
 class StaticPage:
     """A page of HTML, in which ``{base}`` stands for the relative path to the server's root.
 
-    That path depends on the request: each page answers with and without a slash at the end.
+    That path depends on the request: each page is served with and without a trailing slash.
     """
 
     def __init__(self, html: str, *, vary: str | None = None) -> None:

@@ -36,11 +36,11 @@ _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 
 
 def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
-    """Interface, operation 3: the subscriber that login and password match, if there is one.
+    """Interface, operation 3: the subscriber who has the login and the password, if any.
 
     For the rules, see rules, "Login check". The response is 429 after too many failures,
     whether or not the login exists (decisions, "Limits of the login check"). While many guesses
-    fail, an email that has opened before still opens (rules, "A guarded account").
+    fail, an email that has logged in before still can (rules, "A guarded account").
     """
     login, password = (
         str(request.parameters.get("login", "")),
@@ -132,7 +132,7 @@ def search_subscribers(request: AuthenticatedRequest) -> Response:
 
 
 def _may_scan(values: Values) -> bool:
-    """Return whether the search may visit many rows: not with a whole email or renewal code."""
+    """Return whether the search may visit many rows: it has no whole email or renewal code."""
     narrow = (str(values.get(name, "")) for name in ("email", "renewal_code"))
     return not any(asked and not asked.endswith("*") for asked in narrow)
 
