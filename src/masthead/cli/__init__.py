@@ -1,8 +1,8 @@
 """The command line.
 
 The exit status is 0 for success, 1 for invalid data and failures, 2 for invalid usage. Errors are
-printed as a sentence, without a traceback. Characters that the encoding of a stream lacks, and
-those that a terminal acts on, are printed as backslash escapes; data is UTF-8, whatever the locale
+printed as a sentence, without a traceback. Characters that a stream's encoding lacks, and those
+that control a terminal, are printed as backslash escapes; data is UTF-8, whatever the locale
 (rules, "Encoding of output", "Control characters").
 """
 
@@ -51,11 +51,11 @@ _COMMANDS = {
     "subscriber-data": "personal:subscriber_data_command",
     "subscription": "subscriptions:subscription_group",
 }
-"""The module and the name of each command, which is imported when it is run."""
+"""The module and the name of each command; the module is imported when the command runs."""
 
 
 class _Commands(click.Group):
-    """Imports commands, and turns exceptions into messages and exit statuses."""
+    """Imports commands on demand, and turns exceptions into messages and exit statuses."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -94,7 +94,7 @@ class _Commands(click.Group):
 
 
 def _without_packages(name: str, missing: str) -> click.Command:
-    """Return what stands for a command of which a package is not installed.
+    """Return a placeholder for a command whose packages are not installed.
 
     It raises BadUsage, whatever its arguments (decisions, "What an installation holds").
     """

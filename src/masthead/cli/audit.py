@@ -1,4 +1,4 @@
-"""The user and the command for the audit log, without secrets and personal data."""
+"""The user and the command for the audit log, without secrets or personal data."""
 
 from pathlib import Path
 
@@ -21,8 +21,8 @@ _HIDDEN = "…"
 def actor() -> Actor:
     """Return the user and the running command for the audit log.
 
-    Of the command line it has all flags, but only the values that are numbers, amounts and paths:
-    the URL of a database can hold a password, and an email address is personal.
+    The command line keeps all flags, but only values that are numbers, amounts or paths: a
+    database URL can contain a password, and an email address is personal.
     """
     context = click.get_current_context()
     words = context.command_path.split()[1:]

@@ -118,7 +118,7 @@ def restore(
 
 
 def _warn(restored: Restored, *, has_list: bool) -> None:
-    """Say what may have come back with the backup."""
+    """Warn about data that the backup may have restored."""
     lists, admitted, stamps = restored.unread
     if not restored.replaced:
         lists = admitted = stamps = "there was none"

@@ -1,4 +1,4 @@
-"""What the commands of the books share: options, days, and a connection to read with."""
+"""What the commands of the books share: options, days, and a connection for reading."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ ID = click.IntRange(0, 2**63 - 1)
 dry_run = click.option(
     "--dry-run", is_flag=True, help="Say what would be done, and change nothing."
 )
-"""The option of every command that writes."""
+"""The option of all commands that write."""
 
 
 class Day(click.ParamType[str]):
@@ -34,7 +34,7 @@ class Day(click.ParamType[str]):
     def convert(
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> str:
-        """Return the day as it was written; raise BadUsage if there is none of that name."""
+        """Return the day as it was given; raise BadUsage if it is not a date."""
         try:
             day = dt.date.fromisoformat(str(value))
         except ValueError:
@@ -45,42 +45,42 @@ class Day(click.ParamType[str]):
 
 
 def desk(command: Command) -> Command:
-    """Add the account and the database to a command."""
+    """Add the account and database options to a command."""
     return setting("account", kind=ID)(setting("database")(command))
 
 
 def account_of(account: int | None) -> int:
-    """Return the account; raise BadUsage if none was named."""
+    """Return the account; raise BadUsage if none was given."""
     if account is None:
         raise BadUsage("say with --account whose subscribers and books these are")
     return account
 
 
 def books_of(account: int | None, database: str) -> Books:
-    """Return the books of the account, changed in the name of the user who runs the command.
+    """Return the books of the account; changes are in the name of the user who runs the command.
 
-    Raises BadUsage if no account was named, and MastheadError if there is no database.
+    Raises BadUsage if no account was given, and MastheadError if there is no database.
     """
     return Books(opened(database), account_of(account), actor())
 
 
 def end_of(*, dry_run: bool) -> None:
-    """Say of a dry run that it was one."""
+    """Print that a dry run changed nothing."""
     if dry_run:
         click.echo("nothing was changed: this was a dry run")
 
 
 def say(done: Outcome, *, dry_run: bool) -> None:
-    """Say what an operation of the books did, and of a dry run that it was one."""
+    """Print what an operation of the books did, and whether it was a dry run."""
     click.echo(printable(done.sentence))
     end_of(dry_run=dry_run)
 
 
 @contextmanager
 def reading(database: str, account_id: int) -> Iterator[Connection]:
-    """Yield a connection that reads one snapshot of the database, without a limit of time.
+    """Yield a connection that reads one snapshot of the database, without a timeout.
 
-    Raises NotFound if there is no such account.
+    Raises NotFound if the account does not exist.
     """
     with opened(database).writer() as connection, connection.read_snapshot():
         accounts.settings_of(connection, account_id)

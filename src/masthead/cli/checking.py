@@ -1,4 +1,4 @@
-"""``masthead check``: comparing a service with the interface."""
+"""``masthead check``: compares a service with the interface."""
 
 import math
 import sys

@@ -145,7 +145,7 @@ def remove(name: str, account: int | None, database: str) -> None:
 
 
 def _password(*, generate: bool) -> str:
-    """Return a password: made up, asked for, or the first line of standard input."""
+    """Return a password: generated, prompted for, or the first line of standard input."""
     if generate:
         return secrets.token_urlsafe(12)
     if sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""The demo: a made-up publisher with ten days of history, whose books are open.
+"""The demo: a made-up publisher with ten days of history and open books.
 
 It prints a curl line for each operation of the interface.
 """
@@ -27,10 +27,10 @@ __all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "DEMO_OPERATOR", "curl_lines", "
 
 DEMO_DATABASE = "sqlite:///masthead-demo.db"
 DEMO_CREDENTIALS = ("demo-key", "demo-login")
-"""Its api_key and its api_login."""
+"""The api_key and the api_login of the demo's account."""
 
 DEMO_OPERATOR = ("demo", "demo-operator")
-"""The name and the password of its operator in the console."""
+"""The name and the password of the demo's operator in the console."""
 
 _ACCOUNT_ID = 1
 _COMPANY_NAME = "Harbour Lane Press (demo)"
@@ -44,9 +44,9 @@ _FEED_DAYS_SHOWN = 2
 def make_demo(database: str) -> None:
     """Load the demo publisher into ``database``, unless it is complete.
 
-    The account gets its credentials last, so the next start completes an interrupted demo; one
-    whose books were open by then is made anew. Raises BadUsage if account 1 is not the demo's, or
-    the database is not a file.
+    The account gets its credentials last, so the next start completes an interrupted demo. If
+    the books were already open, the next start makes the demo again. Raises BadUsage if account
+    1 is not the demo's, or the database is not a file.
     """
     with closing(find_store(database)) as store:
         if store.dialect != "sqlite":
@@ -70,7 +70,7 @@ def make_demo(database: str) -> None:
         with TemporaryDirectory() as folder:
             _load_nights(database, Path(folder))
         work_a_morning(database, _ACCOUNT_ID, actor())
-        # Imported only here: `masthead serve` imports this module, and needs no passwords.
+        # Imported late: `masthead serve` imports this module, and needs no passwords.
         from masthead.store.operators import add_operator  # noqa: PLC0415
 
         add_operator(store, _ACCOUNT_ID, DEMO_OPERATOR[0], "manager", DEMO_OPERATOR[1], by=actor())
@@ -110,9 +110,9 @@ def _earlier(offset_us: int) -> int:
 
 
 def curl_lines(base_url: str, console_url: str, database: str) -> str:
-    """Return what the demo prints: its URLs, its credentials, a curl line for each operation.
+    """Return the demo's output: its URLs, its credentials, a curl line for each operation.
 
-    And what to type for the commands of its books.
+    It also shows the commands for its books.
     """
     shown = sample()
     since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)

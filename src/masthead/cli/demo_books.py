@@ -1,9 +1,9 @@
-"""The books of the demo: they are opened, and a morning's work is done in them.
+"""The books of the demo: opens them and does a morning's work in them.
 
-After it there is something to see for each command of circulation: orders that are paid and not, a
-gift, a suspension, a temporary address, a make-good, a cancelling with its reason, letters, lists
-of closed issues, a refund. All is done by the operations that the commands run, and for the same
-readers on whatever day. Nobody new orders, since a new reader's renewal code is drawn by lot.
+Afterwards each command of circulation has something to show: paid and unpaid orders, a gift, a
+suspension, a temporary address, an extension, a cancelling with its reason, letters, lists of
+closed issues, a refund. The work uses the operations that the commands run, and always the same
+readers, whatever the day. No new reader orders, since a new renewal code is random.
 """
 
 from collections.abc import Callable, Mapping
@@ -56,9 +56,9 @@ _SOUTH = {
 
 
 def work_a_morning(database: str, account_id: int, by: Actor) -> None:
-    """Open the books of the demo's account and work in them, by a clock of some hours ago.
+    """Open the books of the demo's account and work in them, with a clock some hours behind.
 
-    ``by`` is written to the audit log. The account has the data of the last night and no books.
+    The audit log names ``by``. The account has the data of the last night and no books.
     """
     clock = _Clock()
     with closing(open_store(database, clock=clock)) as store:
@@ -67,7 +67,7 @@ def work_a_morning(database: str, account_id: int, by: Actor) -> None:
 
 
 class _Clock:
-    """The clock of the morning: behind the real one, less so with each piece of work."""
+    """The clock of the morning: behind the real clock, and catching up with each piece of work."""
 
     def __init__(self) -> None:
         self._behind_us = _BEGINS_MINUTES_AGO * _MINUTE_US
@@ -76,12 +76,12 @@ class _Clock:
         return system_clock() - self._behind_us
 
     def go_on(self) -> None:
-        """Let some minutes pass."""
+        """Advance the clock by some minutes."""
         self._behind_us = max(0, self._behind_us - _MINUTES_BETWEEN * _MINUTE_US)
 
 
 class _Morning:
-    """The work, piece by piece; each reader has to do with one piece only."""
+    """The work, step by step; each reader takes part in only one step."""
 
     def __init__(self, store: Store, account_id: int, by: Actor, go_on: Callable[[], None]) -> None:
         self._store = store
@@ -92,7 +92,7 @@ class _Morning:
         self._used = {sample().subscriber_id}
 
     def work(self) -> None:
-        """Do all of it, in an order in which one thing leads to another."""
+        """Do all the work; later steps depend on earlier ones."""
         self._letters(_HARBOR)
         for reference in (None, "SHOP-1001"):
             self._order(self._with_letter(), Item(_A_YEAR_OF_HARBOR), reference=reference)
@@ -121,7 +121,7 @@ class _Morning:
         self._letters(_WEEKLY)
 
     def _desk(self) -> None:
-        """Answer the telephone: suspensions, another address, a lost copy, a cancellation."""
+        """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
         away, holiday = self._running(_WEEKLY), self._running(_WEEKLY)
         moving, lost, leaving = (self._running(_HARBOR) for _ in range(3))
         books = Books(self._store, self._account_id, self._by)
@@ -141,7 +141,7 @@ class _Morning:
     def _order(
         self, subscriber_id: int, *items: Item, is_paid: bool = True, reference: str | None = None
     ) -> int:
-        """Take an order of a reader; return its id."""
+        """Take a reader's order; return its id."""
         order = Order(
             Person(subscriber_id),
             items,
@@ -172,12 +172,12 @@ class _Morning:
         issues.close(self._books, issue_id, grace)
 
     def _next_issue(self, publication_id: int) -> int:
-        """Return the id of the issue that is closed next."""
+        """Return the id of the next issue to close."""
         found = issues.all_of(self._books, publication_id)
         return next(issue.issue_id for issue in found if not issue.closed_at)
 
     def _running(self, publication_id: int) -> int:
-        """Return a subscription of one printed copy that has issues left, of a reader's own."""
+        """Return a reader's own subscription of one printed copy, with issues left."""
         filters: dict[str, int | str] = {
             "publication_id": publication_id,
             "type": "Print",
@@ -201,7 +201,7 @@ class _Morning:
         return subscriber_id
 
     def _in_grace(self) -> int:
-        """Return a reader of printed copies of the weekly who got its last issue in grace."""
+        """Return a reader of printed copies of the weekly whose last issue was a grace issue."""
         _, subscriber_id = self._picked(
             {"publication_id": _WEEKLY, "type": "Print", "issues_left": 0},
             lambda seen, _: any(is_grace for *_, is_grace in seen.received[:1]),
@@ -209,7 +209,7 @@ class _Morning:
         return subscriber_id
 
     def _without(self, publication_id: int) -> int:
-        """Return a reader of something else who has never had a publication."""
+        """Return a reader of another publication who never had this one."""
         name = issues.all_of(self._books, publication_id)[0].publication
         _, subscriber_id = self._picked(
             {}, lambda _, person: all(row[1] != name for row in person.subscriptions)
@@ -221,8 +221,7 @@ class _Morning:
     ) -> tuple[int, int]:
         """Return the first subscription that fits, and its reader.
 
-        That is a reader who is not deleted and was not picked before. ``filters`` are those of
-        operation 7.
+        The reader is not deleted and was not picked before. ``filters`` are those of operation 7.
         """
         with reading(self._store, self._account_id) as found:
             where = found.connection, self._account_id
@@ -239,6 +238,6 @@ class _Morning:
 
 
 def _days(today: date, ahead: tuple[int, int]) -> tuple[str, str]:
-    """Return the first and the last day, given as days from today."""
+    """Return the first and the last day; ``ahead`` has both as days from today."""
     first, last = ((today + timedelta(days)).isoformat() for days in ahead)
     return first, last

@@ -1,4 +1,4 @@
-"""Durations and times as values of options."""
+"""Durations and times as option values."""
 
 from re import fullmatch
 from typing import ClassVar
@@ -11,7 +11,7 @@ __all__ = ["Duration", "Moment"]
 
 
 class Duration(click.ParamType[int]):
-    """A number with a unit, converted to seconds; fewer than ``at_least`` are refused."""
+    """A number with a unit, converted to seconds; values below ``at_least`` are refused."""
 
     name = "duration"
     _SECONDS: ClassVar = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -35,7 +35,7 @@ class Duration(click.ParamType[int]):
 
 
 class Moment(click.ParamType[int]):
-    """A time as the change feed takes it, converted to microseconds since 1970."""
+    """A time in the change feed's format, converted to microseconds since 1970."""
 
     name = "time"
 

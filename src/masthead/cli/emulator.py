@@ -56,7 +56,7 @@ def emulator(
     emulate(
         listener,
         control_listener,
-        files=others["from"],  # no name of a parameter in Python
+        files=others["from"],  # `from` cannot be a parameter name in Python
         base_url=base_url,
         is_loopback=is_loopback,
         ends_with_input=end_with_input,

@@ -1,7 +1,7 @@
 """What the command line adds to an error: the command or the option that helps.
 
-Packages below say what is wrong, and know no command; a front end adds its hint by the error's
-code.
+The packages below report what is wrong, and know no commands; a front end adds its hint by the
+error's code.
 """
 
 from masthead.errors import MastheadError
@@ -66,11 +66,11 @@ HINTS = {
     "unsuitable_marker": "--when-complete names the marker",
     "whose_data": "--account says it",
 }
-"""The hint for each code of an error, with the error's values as ``{name}``."""
+"""The hint for each error code, with the error's values as ``{name}``."""
 
 
 def with_hint(error: Exception) -> str:
-    """Return an error's sentence, and behind it the hint for its code, if there is one."""
+    """Return an error's message, followed by the hint for its code, if there is one."""
     if not isinstance(error, MastheadError) or error.code not in HINTS:
         return str(error)
     return f"{error}; {HINTS[error.code].format(**error.values)}"

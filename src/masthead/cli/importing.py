@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["import_command"]
 
 SHOWN_MAX = 100
-"""The most rows of a kind that a dry run shows: it leaves no record of who has looked."""
+"""The most rows of each kind that a dry run shows, since it does not log who saw them."""
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -155,7 +155,7 @@ def _options(
 
 
 def _import(store: Store, ready: Ready, options: Options) -> Loaded:
-    """Load a delivery, with progress bars; raise MastheadError if its marker is missing."""
+    """Load a delivery with progress bars; raise MastheadError if its marker is missing."""
     delivery, marker_at = ready
     if options.marker and marker_at is None:
         path = delivery.paths[0] / options.marker
@@ -224,7 +224,7 @@ def _report(loaded: Loaded, options: Options) -> None:
 
 
 def _line(row: Shown) -> str:
-    """Return a row as a line, without characters that a terminal would act on."""
+    """Return a row as a line, without characters that control a terminal."""
     key = ", ".join(f"{name} {value}" for name, value in row.key.items())
     values = ", ".join(
         f"{name}: {_value(row.old[name])} -> {_value(value)}"

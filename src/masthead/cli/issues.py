@@ -159,7 +159,7 @@ def file_command(
 
 
 def _show(made: issues.MailingList) -> None:
-    """Print what was made, its press run and its exceptions."""
+    """Print the list, its press run and its exceptions."""
     click.echo(printable(made.sentence))
     for run in made.runs:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"

@@ -1,4 +1,4 @@
-"""Limits of rows as values of options."""
+"""Row limits as option values."""
 
 import click
 

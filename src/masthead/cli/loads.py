@@ -1,4 +1,4 @@
-"""``masthead loads``: what was loaded, when, by whom, and how it ended."""
+"""``masthead loads``: what was loaded, when, by whom, and with which result."""
 
 import click
 import msgspec

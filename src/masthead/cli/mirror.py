@@ -1,4 +1,4 @@
-"""``masthead mirror``: keeping a local copy, and verifying it."""
+"""``masthead mirror``: keeps a local copy and verifies it."""
 
 import time
 from collections import Counter
@@ -24,7 +24,7 @@ _log = get_logger()
 
 
 class _KeepByDefault(click.Group):
-    """``masthead mirror URL`` is ``masthead mirror keep URL``."""
+    """Makes ``masthead mirror URL`` run ``masthead mirror keep URL``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in {*self.commands, *ctx.help_option_names}:
@@ -72,7 +72,7 @@ def keep(
     while True:
         began = time.monotonic()
         try:
-            # Opened for each pass, because the copy's database may be unavailable meanwhile.
+            # Opened for each pass, because the copy's database may become unavailable in between.
             with _opened(base_url, to, key, login) as mirror:
                 if from_export:
                     _begin(mirror, from_export)
@@ -146,7 +146,7 @@ def _opened(
     *,
     must_exist: bool = False,
 ) -> Iterator[Mirror]:
-    """Open the client and the copy, which may have to exist, and show progress at a terminal."""
+    """Open the client and the copy, which may be required to exist; show progress at a terminal."""
     if not to:
         raise BadUsage(
             "say with --to where the copy is: sqlite:///copy.db, postgresql://host/name, "
@@ -174,7 +174,7 @@ def _begin(mirror: Mirror, folder: Path) -> None:
 
 
 def _report(done: Pass, seconds: float) -> None:
-    """Log a pass: as a warning if data was lost or not available."""
+    """Log a pass, as a warning if data was lost or not available."""
     anew: dict[str, str] = {}
     if done.anew:
         anew["anew"] = done.anew

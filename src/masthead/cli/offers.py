@@ -29,14 +29,14 @@ _LINE = "a line is publication:issues:type:price, such as 1:12:Print:36.00"
 
 
 class BundleLine(click.ParamType[catalogue.Line]):
-    """What a bundle gives of one publication, such as ``1:12:Print:36.00``."""
+    """A bundle's issues of one publication, such as ``1:12:Print:36.00``."""
 
     name = "line"
 
     def convert(
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> catalogue.Line:
-        """Return the line; raise BadUsage with what is wrong in it."""
+        """Return the line; raise BadUsage, with what is wrong, if it is invalid."""
         if isinstance(value, catalogue.Line):
             return value
         parts = str(value).split(":")
@@ -71,7 +71,7 @@ def _months(issues: str, text: str) -> int:
 
 
 def given_of(options: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the options that were given, as values of columns. Raises BadUsage if none was."""
+    """Return the given options as values of columns. Raises BadUsage if there are none."""
     found = {
         name: int(value) if isinstance(value, bool) else value
         for name, value in options.items()
@@ -84,7 +84,7 @@ def given_of(options: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def show(done: catalogue.Done, *, dry_run: bool) -> None:
-    """Print what was done to the catalogue."""
+    """Print the change of the catalogue."""
     click.echo(printable(done.sentence))
     end_of(dry_run=dry_run)
 

@@ -1,4 +1,4 @@
-"""Options made from ``masthead.settings``, each a flag and an environment variable; amounts."""
+"""Options from ``masthead.settings``, each a flag and an environment variable; amounts."""
 
 import functools
 from collections.abc import Callable
@@ -16,14 +16,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Amount(click.ParamType[int]):
-    """An amount of 0 or more with at most two decimals; its value is whole cents."""
+    """An amount of 0 or more with at most two decimals, converted to cents."""
 
     name = "amount"
 
     def convert(
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> int:
-        """Return the cents of an amount; raise BadUsage for one with three decimals."""
+        """Return the amount in cents; raise BadUsage for an invalid amount."""
         if isinstance(value, int):
             return value
         try:
@@ -37,7 +37,7 @@ def setting(
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds the option of the setting ``name`` to a command.
 
-    ``kind`` is the type of the option, if it is not that of the setting.
+    ``kind`` is the type of the option, if it differs from the setting's type.
     """
     found = SETTINGS[name]
     return click.option(

@@ -80,7 +80,7 @@ def _list(lines: Sequence[str], what: str) -> None:
 
 
 def _newcomer(rows: OrderRows, newcomer: orders.Newcomer) -> str:
-    """Return a line for a reader whom an order has added and who looks like another one."""
+    """Return a line about a reader whom an order has added and who looks like another reader."""
     column = "subscriber_id" if newcomer.item is None else "recipient_subscriber_id"
     like = "; ".join(f"{one.line} ({one.why})" for one in newcomer.resembling)
     said = f"{newcomer.name} looks like {like}"

@@ -21,7 +21,7 @@ __all__ = ["order_group"]
 _PERSON = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _PERSON)
 _ADDRESSEE = ("first_name", "last_name")
-"""Names, which are also those of an address."""
+"""Name fields that an address has too."""
 
 _PREFIX = "recipient_"
 _TOTALS = {"sub_total", "tax_total", "grand_total"}
@@ -136,7 +136,7 @@ def add(
 
 
 def _who_is_it(newcomers: Sequence[orders.Newcomer]) -> str:
-    """Return the sentences about those who look like somebody, and how to say who it is."""
+    """Return sentences about newcomers who look like known readers, and how to say who they are."""
     lines = []
     for each in newcomers:
         flag = "--subscriber" if each.item is None else "--recipient"
@@ -175,7 +175,7 @@ def _items(
 
 
 def _person(given: dict[str, Any], prefix: str = "") -> Person:
-    """Return who pays or gets it. Raises BadUsage for an id beside what would change nothing."""
+    """Return the payer or recipient. Raises BadUsage if an id comes with fields it overrides."""
     subscriber_id = given[f"{prefix}subscriber_id"]
     told = [name for name in _PERSON if given[f"{prefix}{name}"]]
     if any(given[f"{prefix}{name}"] for name in _ADDRESS):
@@ -314,7 +314,7 @@ def refund(
 
 
 def _confirm(done: payments.Refunded) -> None:
-    """Ask about a refund that keeps money of issues which end."""
+    """Ask for confirmation of a refund that keeps money of issues which end."""
     if not (done.kept and done.issues):
         return
     said = done.sentence

@@ -90,7 +90,7 @@ def erase_command(
 
 
 def _asked(books: Books, subscriber: int) -> erasure.Money | None:
-    """Ask what becomes of the issues and the money that a subscriber has left, if any."""
+    """Ask what happens to the issues and the money that a subscriber has left, if any."""
     left = erasure.left(books, subscriber)
     if not left:
         return None

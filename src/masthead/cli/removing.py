@@ -41,7 +41,7 @@ def remove_command(table: str, ids: tuple[str, ...], account: int | None, databa
 
 
 def _key(table: Table, text: str) -> tuple[int, ...]:
-    """Return the key that ``text`` has; raise BadUsage if it has none of this table."""
+    """Return the key in ``text``; raise BadUsage if it is not a key of this table."""
     found = fullmatch(r"[0-9]{1,19}(?:/[0-9]{1,19})?", text)
     key = tuple(map(int, text.split("/"))) if found else ()
     if len(key) != len(table.key) or max(key) > BIGGEST_INTEGER:

@@ -43,7 +43,7 @@ def list_(publication: int | None, account: int | None, database: str) -> None:
 
 
 def _offer(bundle: Bundle | None) -> str:
-    """Return what a bundle is called and what it costs; '' without one."""
+    """Return a bundle's name and price; '' without a bundle."""
     if bundle is None:
         return ""
     retired = "" if bundle.is_active else "; it is retired, and the letters go without it"

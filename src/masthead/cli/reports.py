@@ -1,4 +1,4 @@
-"""``masthead report``: what the books add up to, as a table, a CSV file and a plot."""
+"""``masthead report``: figures from the books as a table, a CSV file and a plot."""
 
 from collections.abc import Callable
 from datetime import date
@@ -36,7 +36,7 @@ def report() -> None:
 
 
 def _asked(command: Command) -> Command:
-    """Add the options that all reports have."""
+    """Add the options that all reports share."""
     options = (
         click.option("--day", type=Day(), help="As of a past day: 2026-11-20. [default: now]"),
         click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
@@ -136,7 +136,7 @@ def _books(*, account: int | None, database: str, plot_path: Path | None, **_res
 
 
 def _month(text: str | None) -> None:
-    """Raise BadUsage if ``text`` is no month."""
+    """Raise BadUsage if ``text`` is not a month."""
     try:
         is_month = text is None or date.fromisoformat(f"{text}-01").isoformat() == f"{text}-01"
     except ValueError:
@@ -153,7 +153,7 @@ def _show(
     for_spreadsheets: bool,
     **_rest: Any,
 ) -> None:
-    """Print a report, and write its files."""
+    """Print a report and write its files."""
     for line in lines(made):
         click.echo(line)
     if csv_path:
@@ -164,7 +164,7 @@ def _show(
 
 
 def _draw(made: Report, path: Path) -> None:
-    """Draw a report's chart; raise BadUsage where the extra for it is not installed."""
+    """Draw a report's chart; raise BadUsage if the extra for plots is not installed."""
     try:
         from masthead.reporting import plots  # noqa: PLC0415 - only its extra brings Matplotlib
     except ModuleNotFoundError as error:

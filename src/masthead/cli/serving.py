@@ -49,13 +49,13 @@ def serve_command(settings: ServerSettings) -> None:
 
 
 def base_url_of(listener: socket.socket, host: str, *, is_tls: bool) -> str:
-    """Return the URL of a server, with the port that it listens at."""
+    """Return the URL of a server, with its listening port."""
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if is_tls else 'http'}://{shown}:{listener.getsockname()[1]}"
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Return whether only this machine reaches a server."""
+    """Return whether a server is reachable only from this machine."""
     return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
@@ -76,7 +76,7 @@ def demo(port: int, console_port: int, database: str) -> None:
     Its console is a process of its own, which ends with this one; it takes any free port if
     --console-port is in use. A second start keeps the data.
     """
-    # A server of the interface needs nothing of the console.
+    # Imported late: a server of the interface does not need the console.
     from masthead.console.server import serve_console  # noqa: PLC0415
 
     context = click.get_current_context()

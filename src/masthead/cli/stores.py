@@ -1,6 +1,6 @@
-"""The database of a command: it is closed when the command ends.
+"""The database of a command; it is closed when the command ends.
 
-An open pool of PostgreSQL has threads, for which Python 3.13 waits many seconds at its end.
+An open pool of PostgreSQL has threads, for which Python 3.13 waits many seconds at exit.
 """
 
 from contextlib import closing
@@ -18,7 +18,7 @@ __all__ = ["found", "made", "opened"]
 def found(database: str) -> Store:
     """Return the database, not opened, until the command ends. Raises what ``find_store`` does.
 
-    A command that has to wait for another one says so on standard error.
+    A command that waits for another one says so on standard error.
     """
     context = click.get_current_context()
     store = find_store(database)
@@ -29,7 +29,7 @@ def found(database: str) -> Store:
 def opened(database: str) -> Store:
     """Return the database, open until the command ends.
 
-    Raises what ``open_store`` does, and MastheadError if there is none.
+    Raises what ``open_store`` does, and MastheadError if the database does not exist.
     """
     store = found(database)
     if not store.exists():
@@ -42,7 +42,7 @@ def opened(database: str) -> Store:
 
 
 def made(database: str) -> Store:
-    """Return the database, open until the command ends; a file is created if there is none.
+    """Return the database, open until the command ends; create a missing file.
 
     Raises what ``open_store`` does.
     """

@@ -1,6 +1,6 @@
-"""The streams of a command: text for people, in which nobody else's characters act on a terminal.
+"""The streams of a command: text for people, in which foreign data cannot control the terminal.
 
-Bytes, such as JSON, are written to the stream's buffer and stay as they are.
+Bytes, such as JSON, go to the stream's buffer unchanged.
 """
 
 import io
@@ -19,7 +19,7 @@ _LEFT = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class _Printable(io.TextIOWrapper):
-    """A stream that writes control characters as escapes; ``own`` is the stream behind it."""
+    """A stream that writes control characters as escapes; ``own`` is the underlying stream."""
 
     def __init__(self, own: io.TextIOWrapper) -> None:
         super().__init__(
@@ -37,9 +37,9 @@ class _Printable(io.TextIOWrapper):
 
 
 def replace_streams() -> None:
-    """Have standard output and standard error write no control characters but line feeds and tabs.
+    """Make standard output and standard error escape control characters except line feed and tab.
 
-    Characters that their encoding lacks are written as escapes too.
+    Characters that their encoding lacks are escaped too.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -49,11 +49,11 @@ def replace_streams() -> None:
 
 
 def echo_json(encoded: bytes) -> None:
-    r"""Print JSON as a line; what a terminal acts on, and JSON need not escape, is ``\u009b``."""
+    r"""Print JSON as a line; terminal controls that JSON need not escape become ``\u009b``."""
     text = _LEFT.sub(lambda found: f"\\u{ord(found.group()):04x}", encoded.decode())
     click.echo(text.encode())
 
 
 def own_terminal(stream: TextIO) -> TextIO:
-    """Return the stream that writes all characters, for what draws: bars, tables, colours."""
+    """Return the stream that writes all characters, for output such as bars, tables, colours."""
     return cast("TextIO", stream.own) if isinstance(stream, _Printable) else stream

@@ -1,4 +1,4 @@
-"""The user of the operating system who runs a command."""
+"""The operating system's user who runs a command."""
 
 import os
 import pwd

@@ -1,8 +1,8 @@
 """The control port of the emulator: JSON in and out, errors as ``{"error": "…"}``.
 
-It changes data without credentials, so no web page may use it (rules, "The control port"): it
-refuses requests that a browser makes for a page of its own, by ``Origin`` and ``Sec-Fetch-Site``;
-on loopback it also refuses any other ``Host`` than a name of loopback.
+It changes data without credentials, so no web page may use it (rules, "The control port"). It
+refuses requests that a browser sends for a page, by ``Origin`` and ``Sec-Fetch-Site``; on loopback
+it also refuses any ``Host`` that is not a name of loopback.
 """
 
 import re
@@ -37,7 +37,7 @@ _Ids = list[int | str]
 
 
 class _Key:
-    """A key of a JSON object, which equals no other, so that a dict keeps all of them."""
+    """A key of a JSON object. It equals no other key, so that a dict keeps repeated keys."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -65,7 +65,7 @@ class Control(NamedTuple):
     base_url: str
 
     def show(self, _body: bytes) -> object:
-        """Return where the publisher is served, and with which credentials."""
+        """Return the publisher's address and credentials."""
         return {
             "base_url": self.base_url,
             "api_key": API_KEY,
@@ -100,24 +100,24 @@ class Control(NamedTuple):
         return {"now": self.publisher.move_clock(by)}
 
     def waiting_faults(self, _body: bytes) -> object:
-        """Return the faults that wait."""
+        """Return the pending faults."""
         return {"faults": self.faults.waiting()}
 
     def clear_faults(self, _body: bytes) -> object:
-        """Forget the faults that wait."""
+        """Remove the pending faults."""
         self.faults.clear()
         return {"faults": []}
 
     def unavailable(self, body: bytes) -> object:
-        """Answer the next requests with 503."""
+        """Respond to the next requests with 503."""
         return self._add_fault(body, Unavailable)
 
     def cut_after(self, body: bytes) -> object:
-        """Cut the next answers."""
+        """Cut the next responses."""
         return self._add_fault(body, CutAfter)
 
     def slow(self, body: bytes) -> object:
-        """Send the next answers slowly."""
+        """Send the next responses slowly."""
         return self._add_fault(body, Slow)
 
     def _add_fault(self, body: bytes, fault: type[Unavailable | CutAfter | Slow]) -> object:
@@ -130,7 +130,7 @@ class Control(NamedTuple):
         return {"now": self.publisher.now()}
 
     def requests(self, _body: bytes) -> object:
-        """Return the requests that were made."""
+        """Return the received requests."""
         return {"requests": self.faults.asked()}
 
     def forget_requests(self, _body: bytes) -> object:
@@ -139,7 +139,7 @@ class Control(NamedTuple):
         return {"requests": []}
 
     def reset(self, _body: bytes) -> object:
-        """Go back to the beginning: records, clock, faults, log."""
+        """Restore the initial state: records, clock, faults, log."""
         self.faults.clear()
         self.publisher.reset()
         self.faults.forget_asked()
@@ -147,7 +147,7 @@ class Control(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """A path of the control port, what it does, and an example of its body ("": it has none)."""
+    """A path of the control port, its function, and an example body ("" for no body)."""
 
     method: str
     path: str
@@ -223,7 +223,7 @@ OPERATIONS = (
 
 
 def control_app(control: Control, *, is_loopback: bool) -> Starlette:
-    """Return the ASGI app; ``is_loopback`` is whether it is served on loopback alone."""
+    """Return the ASGI app; ``is_loopback`` tells whether it is served only on loopback."""
     by_path: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         by_path.setdefault(operation.path, {})[operation.method] = operation
@@ -250,7 +250,7 @@ def control_app(control: Control, *, is_loopback: bool) -> Starlette:
             Exception: _own_mistake,
         },
     )
-    # A path with a slash too many gets the sentence of any unknown path, and no empty redirect.
+    # A path with an extra slash gets the usual message for an unknown path, not an empty redirect.
     app.router.redirect_slashes = False
     return app
 
@@ -274,9 +274,9 @@ async def _body(request: Request) -> bytes:
 
 
 def _decoded(body: bytes, wanted: Any, kind: str = "") -> Any:
-    """Return JSON as ``wanted``: the body, or what it has of a kind.
+    """Return JSON decoded as ``wanted``: the body, or its part for a kind.
 
-    Raises BadInput if it is something else.
+    Raises BadInput if it cannot be decoded.
     """
     try:
         found = msgspec.json.decode(body or b"{}", type=wanted)
@@ -295,13 +295,13 @@ def _decoded(body: bytes, wanted: Any, kind: str = "") -> Any:
 
 
 def _check_keys(body: bytes) -> None:
-    """Raise BadInput for a repeated key of a JSON object; a decoder would keep the last one."""
+    """Raise BadInput if a JSON object repeats a key; a decoder would keep the last one."""
     if twice := first_repeated(key.name for key in _decode_keys(body)):
         raise BadInput(f"the body: the key {twice[:QUOTED_MAX]} occurs twice; once is enough")
 
 
 def _by_kind(body: bytes, wanted: Any) -> dict[str, Any]:
-    """Return what the body has of each kind as ``wanted``; raise BadInput if it is another."""
+    """Return the body's part for each kind as ``wanted``; raise BadInput if it does not fit."""
     if not body:
         raise BadInput('a body is missing, such as {"subscribers": [{"subscriber_id": 1}]}')
     of_kinds = _decoded(body, dict[str, msgspec.Raw])

@@ -1,7 +1,7 @@
-"""What a new record has beside what was given, so that its id and its references are enough.
+"""The default columns of a new record, so that a test gives only its id and its references.
 
-A default is what most records of a publisher have (rules, "The records of the emulator"). All
-other columns are missing, as in an import (reference, "Import files").
+A default is the most common value in a publisher's records (rules, "The records of the emulator").
+All other columns are missing, as in an import (reference, "Import files").
 """
 
 from collections.abc import Callable
@@ -23,9 +23,9 @@ _identifier = Identifier()
 
 
 def id_in(value: msgspec.Raw) -> int:
-    """Return the id that a JSON value is for an import: a number, or its digits in a string.
+    """Return the id that an import reads from a JSON value: a number, or a string of digits.
 
-    Raises ValueError if it is none.
+    Raises ValueError if the value is not an id.
     """
     try:
         return _identifier.parse(str(msgspec.json.decode(value, type=int | str)))
@@ -42,7 +42,7 @@ def _now(_record: Record, now: int) -> str:
 
 
 def _code(record: Record, _now: int) -> str | None:
-    """Return a renewal code of the subscriber's id in base 36; None if it is too long."""
+    """Return a renewal code, the subscriber's id in base 36; None if it is too long."""
     try:
         number, code = id_in(record["subscriber_id"]), ""
     except (KeyError, ValueError):
@@ -68,9 +68,9 @@ _DEFAULTS: dict[str, dict[str, Default]] = {
 
 
 def with_defaults(table: str, record: bytes, now: int) -> bytes:
-    """Return a new record, a JSON object, with the defaults of the columns that it lacks.
+    """Return a new record, a JSON object, with defaults for its missing columns.
 
-    What is no object stays as it is, for the checks of the import to refuse.
+    A value that is not an object stays unchanged; the checks of the import refuse it.
     """
     try:
         given = msgspec.json.decode(record, type=Record)
@@ -83,5 +83,5 @@ def with_defaults(table: str, record: bytes, now: int) -> bytes:
             members.append(_encode(name) + b":" + _encode(value))
     if not (given and members):
         return record
-    # As text, so that the checks see the given part as it was given.
+    # Join the text, so that the checks see the given part unchanged.
     return record.rstrip().removesuffix(b"}") + b"," + b",".join(members) + b"}"

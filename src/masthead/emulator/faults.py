@@ -1,7 +1,7 @@
-"""What goes wrong in the emulator, and the log of its requests: a layer around the app.
+"""The emulator's faults, and the log of its requests: a layer around the app.
 
-The app knows nothing of it. Each answer has at most one fault: the first of those that wait and fit
-its path. HEAD requests have none, since their answers have no body.
+The app does not know about this layer. Each response has at most one fault: the first pending fault
+that fits its path. HEAD requests have no faults, since their responses have no body.
 """
 
 import threading
@@ -38,9 +38,9 @@ Count = Annotated[int, Meta(ge=1)]
 
 
 class Fault(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A fault of the next ``requests`` answers to paths that begin with ``path``.
+    """A fault of the next ``requests`` responses to paths that begin with ``path``.
 
-    Raises ValueError for a ``path`` that none begins with.
+    Raises ValueError for a ``path`` that no path begins with.
     """
 
     requests: Count = 1
@@ -61,27 +61,27 @@ class Unavailable(Fault, tag="unavailable", forbid_unknown_fields=True):
 
 
 class CutAfter(Fault, tag="cut-after", forbid_unknown_fields=True):
-    """The connection ends after so many bytes of the body as it is sent, packed or not.
+    """The connection ends after this number of body bytes as sent, compressed or not.
 
-    A shorter body is cut before its end, so that no answer of these is complete.
+    A shorter body is cut before its end, so that none of these responses is complete.
     """
 
     bytes: Annotated[int, Meta(ge=0)]
 
 
 class Slow(Fault, tag="slow", forbid_unknown_fields=True):
-    """So many bytes of the body in a second."""
+    """The number of body bytes sent per second."""
 
     bytes_per_second: Count
 
 
 class Asked(Struct, kw_only=True):
-    """A request that was made.
+    """A received request.
 
-    ``path`` is None if it could not be read. ``parameters`` are those of the query, and of the body
-    if it has one and its parameters are right; of one that is given twice, a list. The value of a
-    password is hidden, and credentials are not shown. ``status`` is None until the answer begins.
-    ``fault`` is the name of the fault that the answer had.
+    ``path`` is None if it could not be read. ``parameters`` are those of the query and, if they are
+    valid, of the body; a repeated parameter has a list. The value of a password is hidden, and
+    credentials are left out. ``status`` is None until the response begins. ``fault`` is the name of
+    the response's fault.
     """
 
     method: str | None
@@ -92,33 +92,33 @@ class Asked(Struct, kw_only=True):
 
 
 class Faults:
-    """The faults that wait, and the requests that were made; for any thread."""
+    """The pending faults and the received requests; thread-safe."""
 
     def __init__(self) -> None:
         self._waiting: list[Unavailable | CutAfter | Slow] = []
         self._asked: deque[Asked] = deque(maxlen=ASKED_MAX)
         self._lock = threading.Lock()
         self.cleared = 0
-        """How often the faults were cleared: an answer that is slow then goes on without a fault"""
+        """How often the faults were cleared: a slow response then continues without its fault"""
 
     def add(self, fault: Unavailable | CutAfter | Slow) -> None:
-        """Let a fault wait behind the others."""
+        """Add a fault after the pending ones."""
         with self._lock:
             self._waiting.append(fault)
 
     def waiting(self) -> list[dict[str, Any]]:
-        """Return the faults that wait, each with ``type`` and the ``requests`` that are left."""
+        """Return the pending faults, each with ``type`` and the remaining ``requests``."""
         with self._lock:
             return [msgspec.to_builtins(fault) for fault in self._waiting]
 
     def clear(self) -> None:
-        """Forget the faults that wait."""
+        """Remove the pending faults."""
         with self._lock:
             self._waiting.clear()
             self.cleared += 1
 
     def take(self, path: str) -> Unavailable | CutAfter | Slow | None:
-        """Return the fault of an answer, None if it has none."""
+        """Return the fault of a response; None if it has none."""
         with self._lock:
             for fault in self._waiting:
                 if path.startswith(fault.path):
@@ -134,7 +134,7 @@ class Faults:
             self._asked.append(asked)
 
     def asked(self) -> list[Asked]:
-        """Return the requests that were made, the last 10,000."""
+        """Return the received requests, at most the last 10,000."""
         with self._lock:
             return list(self._asked)
 
@@ -145,9 +145,9 @@ class Faults:
 
 
 class Emulated:
-    """The app with the faults: for ``masthead.api.http.protocol``, and an ASGI app itself.
+    """The app with the faults: for ``masthead.api.http.protocol``, and itself an ASGI app.
 
-    ``clock`` is the publisher's; all answers have a ``Date`` of it.
+    ``clock`` is the publisher's; the ``Date`` of all responses follows it.
     """
 
     def __init__(self, app: App, faults: Faults, clock: Clock) -> None:
@@ -157,7 +157,7 @@ class Emulated:
 
     @property
     def service(self) -> Service:
-        """What the app's requests share."""
+        """The service that the app's requests share."""
         return self._app.service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -168,9 +168,9 @@ class Emulated:
             await self._app(scope, receive, send)
 
     async def handle(self, request: Request, send: Send) -> None:
-        """Let the app answer a request, with the fault that waits for it; note the request.
+        """Let the app respond to a request, with its pending fault; log the request.
 
-        Raises MastheadError where an answer is cut, so that the server closes the connection.
+        Raises MastheadError if the response is cut, so that the server closes the connection.
         """
         fault = None if request.is_head else self._faults.take(request.path)
         query = request.scope["query_string"].decode("latin-1")
@@ -203,7 +203,7 @@ class Emulated:
         peer: Peer,
         headers: Mapping[bytes, bytes],
     ) -> None:
-        """Note and log a request that the parser refused."""
+        """Log a request that the parser refused."""
         self._faults.note(Asked(method=method, path=None, parameters={}, status=refusal.status))
         self._app.log_refusal(
             refusal, method=method, arrived_ns=arrived_ns, peer=peer, headers=headers
@@ -223,7 +223,7 @@ def _parameters(query: str) -> dict[str, str | list[str]]:
 
 
 class _Sending:
-    """Sends the messages of one answer, with its fault."""
+    """Sends the messages of one response, with its fault."""
 
     def __init__(
         self, send: Send, fault: Fault | None, faults: Faults, asked: Asked, clock: Clock
@@ -237,7 +237,7 @@ class _Sending:
         self._bytes_left = fault.bytes if isinstance(fault, CutAfter) else 0
 
     async def __call__(self, message: Message) -> None:
-        """Send a message. Raises MastheadError where the answer is cut."""
+        """Send a message. Raises MastheadError if the response is cut."""
         if message["type"] == "http.response.start":
             self._asked.status = message["status"]
             message = {**message, "headers": self._with_date(message["headers"])}
@@ -253,9 +253,9 @@ class _Sending:
             await self._send(message)
 
     def _with_date(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        """Return the headers with a ``Date`` of the emulator's clock.
+        """Return the headers with a ``Date`` from the emulator's clock.
 
-        The change feed has one already, which can be earlier.
+        The change feed already has a ``Date``, which can be earlier.
         """
         if any(name == b"masthead-changes-through" for name, _ in headers):
             return headers

@@ -1,6 +1,6 @@
-"""The publisher of the emulator: an account in a temporary file, and the clock that it goes by.
+"""The emulator's publisher: an account in a temporary file, and its clock.
 
-Records go through ``masthead.loading`` as files do, so the same checks apply, all or nothing.
+Records go through ``masthead.loading`` as files do, so the same checks apply: all rows or none.
 """
 
 import re
@@ -30,7 +30,7 @@ API_KEY, API_LOGIN = "emulator-key", "emulator-login"
 
 _MICROSECOND = timedelta(microseconds=1)
 _EARLIEST_US, _LATEST_US = 0, 253_000_000_000 * 1_000_000
-"""1970 to 9987: the years that all times of the interface can be written in, with some days more"""
+"""1970 to 9987: the years that all times of the interface can express, with some spare days"""
 
 _PLACE = re.compile(r"^(\w+)\.ndjson:([0-9]+): ", re.MULTILINE)
 _OTHER_PLACE = re.compile(r" in line ([0-9]+) too\b")
@@ -41,7 +41,7 @@ Records = Mapping[str, Sequence[bytes]]
 
 
 class MovableClock:
-    """A clock that runs like the machine's, ahead of it by as much as it was moved."""
+    """A clock that runs like the machine's, with an offset."""
 
     def __init__(self) -> None:
         self._ahead_us = 0
@@ -51,22 +51,22 @@ class MovableClock:
         return system_clock() + self._ahead_us
 
     def move(self, by: timedelta) -> None:
-        """Move the clock, also backwards. Raises BadInput if no time can be written then."""
+        """Move the clock forwards or backwards. Raises BadInput if its time cannot be written."""
         ahead_us = self._ahead_us + by // _MICROSECOND
         if not _EARLIEST_US <= system_clock() + ahead_us <= _LATEST_US:
             raise BadInput("the clock cannot be moved there: it goes from 1970 to 9987")
         self._ahead_us = ahead_us
 
     def reset(self) -> None:
-        """Show the machine's time again."""
+        """Return to the machine's time."""
         self._ahead_us = 0
 
 
 class Publisher:
-    """An account with the records of ``files``, a folder of import files, or with none.
+    """An account with the records of ``files``, a folder of import files, or an empty account.
 
     ``folder`` is an empty folder for its database. Raises BadInput for bad files. The methods are
-    for any thread, one of which changes data at a time.
+    thread-safe; one thread at a time changes data.
     """
 
     def __init__(self, folder: Path, files: Path | None = None) -> None:
@@ -98,16 +98,16 @@ class Publisher:
         return f"sqlite:///{self.store.path}"
 
     def add(self, records: Records) -> dict[str, int]:
-        """Add records of some kinds, JSON objects, all or none; return how many of each.
+        """Add records of some kinds, JSON objects, all or none; return the number of each kind.
 
-        They get defaults (``defaults.py``). Raises BadInput if one is there already, or is bad.
+        They get defaults (``defaults.py``). Raises BadInput if a record exists already, or is bad.
         """
         return self._write(records, are_new=True)
 
     def change(self, records: Records) -> dict[str, int]:
-        """Change the columns that the records have, all or none; return how many of each.
+        """Change the given columns of records, all or none; return the number of each kind.
 
-        Raises NotFound if one does not exist, BadInput if one is bad.
+        Raises NotFound if a record does not exist, BadInput if a record is bad.
         """
         return self._write(records, are_new=False)
 
@@ -118,7 +118,7 @@ class Publisher:
             for name, given in records.items():
                 self._check_there(tables[name], given, are_new=are_new)
                 lines = [with_defaults(name, each, now) if are_new else each for each in given]
-                # White space between the parts of an object may have line ends; strings have none.
+                # White space between the parts of an object may contain line ends; strings cannot.
                 flat = [line.replace(b"\n", b" ").replace(b"\r", b" ") for line in lines]
                 path = Path(folder, f"{name}.ndjson")
                 path.write_bytes(b"".join(line + b"\n" for line in flat))
@@ -127,9 +127,9 @@ class Publisher:
         return {name: len(given) for name, given in records.items()}
 
     def _check_there(self, table: Table, given: Sequence[bytes], *, are_new: bool) -> None:
-        """Raise an error for a new record that is there, or one to change that is not.
+        """Raise an error for a new record that exists, or a changed record that does not.
 
-        A record without a readable key is left to the checks of the import.
+        The checks of the import handle a record without a readable key.
         """
         with self.store.reader() as connection:
             for record in given:
@@ -146,9 +146,9 @@ class Publisher:
     def remove(self, ids: Mapping[str, Sequence[int | str]]) -> dict[str, int]:
         """Remove records of one kind, all or none.
 
-        Returns how many rows were removed by table, with what is part of a record; a subscriber
-        counts who got a ``delete_date``. Raises BadInput if something refers to one, or for more
-        than one kind, NotFound if one does not exist.
+        Returns the number of removed rows by table, including rows that are part of a record; a
+        subscriber who gets a ``delete_date`` counts too. Raises BadInput if another record refers
+        to one, or for more than one kind, NotFound if a record does not exist.
         """
         if len(ids) != 1:
             raise BadInput("remove one kind of records at a time")
@@ -158,10 +158,10 @@ class Publisher:
             return remove_records(self.store, ACCOUNT_ID, _table(name), keys)
 
     def move_clock(self, by: timedelta) -> str:
-        """Move the clock; return the time that it shows.
+        """Move the clock; return its new time.
 
-        An idle account gets the stamp that a server gives it every hour, so the change feed is
-        what it would be after that time.
+        An idle account gets the stamp that a server gives it every hour, so that the change feed is
+        what it would be at that time.
         """
         with self._lock:
             self.clock.move(by)
@@ -169,19 +169,19 @@ class Publisher:
         return self.now()
 
     def now(self) -> str:
-        """Return the time of the clock, ``YYYY-MM-DDThh:mm:ss.ffffff+00:00``."""
+        """Return the clock's time, ``YYYY-MM-DDThh:mm:ss.ffffff+00:00``."""
         return format_moment(self.clock())
 
     def begin_epoch(self) -> None:
-        """Begin a new epoch of the change feed, as after a restored backup: times before get 410.
+        """Begin a new epoch of the change feed, as after a restore: earlier times get 410.
 
-        It begins at the next whole second.
+        The epoch begins at the next whole second.
         """
         with self._lock:
             epochs.start_epochs(self.store)
 
     def reset(self) -> None:
-        """Go back to the beginning: its records, and the machine's time."""
+        """Restore the initial records, and return to the machine's time."""
         with self._lock:
             self.clock.reset()
             emulator_snapshots.go_back(self.store, self._beginning)
@@ -203,7 +203,7 @@ def _load(store: SqliteStore, folder: Path) -> None:
 
 
 def _table(name: str) -> Table:
-    """Return the table of this name; raise BadInput, with the nearest one, for any other name."""
+    """Return the table of this name; raise BadInput, with the closest name, if there is none."""
     if table := TABLES_BY_NAME.get(name):
         return table
     (nearest,) = get_close_matches(name, TABLES_BY_NAME, n=1, cutoff=0)
@@ -211,7 +211,7 @@ def _table(name: str) -> Table:
 
 
 def _key_in(table: Table, record: bytes) -> tuple[int, ...] | None:
-    """Return the key of a record, None if it has none that can be read."""
+    """Return the key of a record; None if it has no readable key."""
     try:
         given = msgspec.json.decode(record, type=dict[str, msgspec.Raw])
         return tuple(id_in(given[name]) for name in table.key)
@@ -220,7 +220,7 @@ def _key_in(table: Table, record: bytes) -> tuple[int, ...] | None:
 
 
 def _key_of(name: str, given: int | str) -> tuple[int, ...]:
-    """Return the key that an id names; raise BadInput if it cannot be one of that table."""
+    """Return the key that an id names; raise BadInput if the table cannot have that key."""
     table = _table(name)
     text = str(given)
     key = tuple(map(int, text.split("/"))) if _KEY.fullmatch(text) else ()

@@ -1,6 +1,6 @@
-"""``MastheadServer``: an emulator in a process of its own, driven through its control port.
+"""``MastheadServer``: an emulator in its own process, controlled through its control port.
 
-It uses the standard library, and no HTTP client that the tests of a project may replace.
+It uses only the standard library, and no HTTP client that a project's tests may replace.
 """
 
 import json
@@ -25,20 +25,20 @@ __all__ = ["Clock", "Credentials", "Faults", "MadeRequest", "MastheadServer"]
 _CONTROL = re.compile(r"the control port is (\S+)")
 _SERVES = re.compile(r"Masthead serves on (\S+)")
 _END_S_MAX = 2
-"""How long it may take to end, once its input has; then it gets SIGTERM, and SIGKILL at last."""
+"""How long the process may take to end after its input ends; then SIGTERM, finally SIGKILL."""
 
 _ANSWER_S_MAX = 60
 
 
 class Credentials(NamedTuple):
-    """The user name and the password of HTTP Basic."""
+    """The user name and the password for HTTP Basic."""
 
     api_key: str
     api_login: str
 
 
 class MadeRequest(NamedTuple):
-    """A request that the emulator was asked (``masthead.emulator.faults.Asked``)."""
+    """A request that the emulator received (``masthead.emulator.faults.Asked``)."""
 
     method: str | None
     path: str | None
@@ -51,16 +51,16 @@ class MastheadServer:
     """A running emulator; it ends with the block, and with this process.
 
     ``base_url`` and ``credentials`` are what a client of the interface needs. All methods raise
-    BadInput with the emulator's sentence if they are asked for something that cannot be, and
-    MastheadError if it has ended, or has made a mistake.
+    BadInput with the emulator's message for an invalid request, and MastheadError if the emulator
+    has ended or failed.
     """
 
     def __init__(self, files: Path | None = None) -> None:
-        """Start one with the records of a folder of import files, or with none."""
+        """Start an emulator with the records of a folder of import files, or with none."""
         more = ["--from", str(files)] if files else []
-        self._errors = TemporaryFile()  # noqa: SIM115 - it is open as long as the process runs
+        self._errors = TemporaryFile()  # noqa: SIM115 - it stays open while the process runs
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, with options of our own
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, with its own options
                 [
                     *(sys.executable, "-P", "-m", "masthead", "emulator", *more),
                     *("--host", "127.0.0.1", "--port", "0"),
@@ -69,9 +69,9 @@ class MastheadServer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                # A Ctrl-C in the terminal is for the tests, which need the emulator to the end.
+                # Ctrl-C in the terminal is for the tests, which need the emulator until they end.
                 process_group=0,
-                # Without settings that are meant for a server.
+                # Without settings for a server.
                 env={n: v for n, v in os.environ.items() if not n.startswith("MASTHEAD_")},
             )
         except BaseException:
@@ -89,7 +89,7 @@ class MastheadServer:
         self.faults = Faults(self)
 
     def _printed(self, wanted: re.Pattern[str]) -> str:
-        """Return what the process prints in a line; raise MastheadError if it ends before."""
+        """Return what matches in the output; raise MastheadError if the process ends first."""
         assert self._process.stdout
         for line in self._process.stdout:
             if found := wanted.search(line.decode()):
@@ -100,7 +100,7 @@ class MastheadServer:
         raise MastheadError(f"the emulator did not start: {said}")
 
     def add(self, kind: str, *records: Mapping[str, Any]) -> None:
-        """Add records of a kind, such as ``subscribers``, all or none (``values.py``: types)."""
+        """Add records of a kind, such as ``subscribers``, all or none (types: ``values.py``)."""
         self.ask("POST", "/records", {kind: as_json(kind, records)})
 
     def change(self, kind: str, *records: Mapping[str, Any]) -> None:
@@ -108,21 +108,21 @@ class MastheadServer:
         self.ask("PATCH", "/records", {kind: as_json(kind, records)})
 
     def remove(self, kind: str, *ids: int | str) -> None:
-        """Remove records of a kind; ``"17/3"`` is an id where a key has two columns."""
+        """Remove records of a kind; ``"17/3"`` is an id of a key with two columns."""
         self.ask("DELETE", "/records", {kind: ids})
 
     @property
     def requests(self) -> list[MadeRequest]:
-        """What was asked since the last reset, the oldest first."""
+        """The requests since the last reset, oldest first."""
         found = self.ask("GET", "/requests")["requests"]
         return [MadeRequest(*(each[name] for name in MadeRequest._fields)) for each in found]
 
     def reset(self) -> None:
-        """Go back to the beginning: records, clock, faults, log."""
+        """Restore the initial state: records, clock, faults, log."""
         self.ask("POST", "/reset")
 
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
-        """Return the control port's answer."""
+        """Return the control port's response."""
         connection = HTTPConnection(urlsplit(self._control).netloc, timeout=_ANSWER_S_MAX)
         try:
             connection.request(method, path, None if body is None else json.dumps(body))
@@ -142,11 +142,11 @@ class MastheadServer:
         return answer
 
     def close(self) -> None:
-        """End the process, and wait for it."""
+        """End the process and wait until it has ended."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.close()
-        # A process that was forked meanwhile can hold its input open.
+        # A process that was forked meanwhile can keep its input open.
         for end in (self._process.terminate, self._process.kill):
             try:
                 self._process.wait(_END_S_MAX)
@@ -183,38 +183,38 @@ class Clock:
     def move(
         self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0
     ) -> None:
-        """Move the clock, with negative numbers backwards."""
+        """Move the clock; negative numbers move it backwards."""
         by = {"days": days, "hours": hours, "minutes": minutes, "seconds": seconds}
         self._server.ask("POST", "/clock", by)
 
 
 class Faults:
-    """What goes wrong in the next answers.
+    """The faults of the next responses.
 
-    ``requests`` is how many answers have the fault, and ``path`` what their paths begin with.
+    ``requests`` is the number of responses with the fault; their paths begin with ``path``.
     """
 
     def __init__(self, server: MastheadServer) -> None:
         self._server = server
 
     def unavailable(self, requests: int = 1, *, retry_after: int = 1, path: str = "") -> None:
-        """Answer with 503, and a ``Retry-After`` in seconds."""
+        """Respond with 503 and a ``Retry-After`` in seconds."""
         self._add("unavailable", requests=requests, retry_after=retry_after, path=path)
 
     def cut_after(self, bytes: int, *, requests: int = 1, path: str = "") -> None:  # noqa: A002
-        """End the connection after so many bytes of the body, at the latest before its last one."""
+        """End the connection after this number of body bytes, at the latest before the last one."""
         self._add("cut-after", bytes=bytes, requests=requests, path=path)
 
     def slow(self, *, bytes_per_second: int, requests: int = 1, path: str = "") -> None:
-        """Send so many bytes of the body in a second."""
+        """Send this number of body bytes per second."""
         self._add("slow", bytes_per_second=bytes_per_second, requests=requests, path=path)
 
     def new_epoch(self) -> None:
-        """Begin a new epoch: the change feed refuses all times before it, with 410."""
+        """Begin a new epoch: the change feed refuses all earlier times with 410."""
         self._server.ask("POST", "/faults/new-epoch")
 
     def clear(self) -> None:
-        """Forget the faults that wait."""
+        """Remove the pending faults."""
         self._server.ask("DELETE", "/faults")
 
     def _add(self, fault: str, **settings: object) -> None:

@@ -1,4 +1,4 @@
-"""The emulator's process: the publisher in a temporary folder, and the servers of its two ports."""
+"""The emulator's process: the publisher in a temporary folder, and the servers of both ports."""
 
 import asyncio
 import os
@@ -43,9 +43,9 @@ def emulate(
 ) -> None:
     """Serve a temporary publisher until SIGTERM or SIGINT, then remove it.
 
-    It has the records of ``files``, if that is a folder. ``is_loopback`` is whether the control
-    port is one of loopback. ``ends_with_input``: end also when the standard input does.
-    ``ready`` is called once both ports accept requests. Raises BadInput for bad files.
+    It has the records of the folder ``files``, if given. ``is_loopback`` tells whether the control
+    port is on loopback. ``ends_with_input``: also end when standard input ends. ``ready`` is called
+    once both ports accept requests. Raises BadInput for bad files.
     """
     configure_logs()
     with _folder(files) as folder, closing(Publisher(folder, files)) as publisher:
@@ -77,7 +77,7 @@ def _config(app: Any, **more: Any) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """A server beside another one, which leaves signals to :func:`_serve`."""
+    """One of several servers, which leaves signals to :func:`_serve`."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -85,11 +85,11 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, then report that the server is ready."""
         await super().startup(sockets)
         self.has_started.set()
 
@@ -124,7 +124,7 @@ def _read_to_the_end(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -
 
 
 def _folder(files: Path | None) -> AbstractContextManager[Path]:
-    """Return a new folder, in memory if there is room for what the files become."""
+    """Return a new folder, in memory if there is room for the database."""
     size = sum(path.stat().st_size for path in files.glob("*") if path.is_file()) if files else 0
     needed = max(_FREE_BYTES_MIN, size * _FREE_TIMES_FILES)
     return own_folder(_PREFIX, needed=needed)

@@ -1,8 +1,8 @@
-"""Records of a test as JSON, with the types that ``masthead.Client`` returns.
+"""A test's records as JSON, with the types that ``masthead.Client`` returns.
 
-They become what the columns of import files are (rules, "The records of the emulator"): a day
-``YYYY-MM-DD``, a time ``YYYY-MM-DD hh:mm:ss``, an amount its digits as text. A time with an offset
-becomes one of UTC, which is the publisher's time zone; one without is the publisher's already.
+They become values of import columns (rules, "The records of the emulator"): a day ``YYYY-MM-DD``, a
+time ``YYYY-MM-DD hh:mm:ss``, an amount as text. A time with an offset is converted to UTC, which is
+the publisher's time zone; a time without an offset is already in that zone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,14 +19,14 @@ from masthead.errors import BadInput
 __all__ = ["as_json"]
 
 _DIGITS_MAX = 100
-"""An amount of more is written with an exponent, since its digits could fill the memory."""
+"""Longer amounts are written with an exponent, since their digits could fill the memory."""
 
 
 def as_json(kind: str, records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return records of a kind, such as ``subscribers``, with values that JSON has.
+    """Return records of a kind, such as ``subscribers``, with JSON values.
 
-    Raises BadInput, which names record and column, for a value that no column takes. All other
-    checks are those of the emulator.
+    Raises BadInput, which names record and column, for a value that no column accepts. The emulator
+    makes all other checks.
     """
     table = TABLES_BY_NAME.get(kind)
     columns = {column.name: column.kind for column in table.columns} if table else {}
@@ -51,9 +51,9 @@ def _record(record: object, columns: Mapping[str, Kind], place: str) -> dict[str
 
 
 def _value(value: object, kind: Kind | None) -> object:
-    """Return a value of JSON for a column of a kind, None if the kind is not known.
+    """Return the JSON value for a column of a kind; ``kind`` is None if it is not known.
 
-    Raises ValueError for a value of another type, and for a number or a time that is none.
+    Raises ValueError for a value of another type, and for an invalid number or time.
     """
     match value:
         case None | str() | int():
@@ -78,7 +78,7 @@ def _value(value: object, kind: Kind | None) -> object:
 
 
 def _time(value: datetime, kind: Kind | None) -> str:
-    """Return a time without its fraction of a second, or its day for a column of days."""
+    """Return a time without fractions of a second, or its day for a column of days."""
     try:
         here = value.astimezone(UTC) if value.tzinfo else value
     except OverflowError:

@@ -1,7 +1,7 @@
 """The history of the demo: a folder of import files for each of ten nights.
 
-The first night holds most of the publisher. Each later one holds the changes of a day: new
-subscribers, renewals, moves, orders, answers, sometimes a cancellation or a mailing list.
+The first night has most of the publisher. Each later night has one day's changes: new subscribers,
+renewals, moves, orders, answers, sometimes a cancelling or a mailing list.
 """
 
 from collections import Counter
@@ -42,9 +42,9 @@ _KEY_COLUMNS = {
 class Sample(NamedTuple):
     """Ids and logins with non-empty results after the last night.
 
-    The subscriber has subscriptions with received issues, answers and the order, and logins by
-    email and by renewal code (interface, operation 3). The mailing list has entries. The subscriber
-    has a subscription to the publication.
+    The subscriber has subscriptions with received issues, answers, the order, and logins by email
+    and by renewal code (interface, operation 3). The mailing list has entries. The subscriber has a
+    subscription to the publication.
     """
 
     subscriber_id: int
@@ -80,7 +80,7 @@ def sample() -> Sample:
 
 
 class _History:
-    """Makes the nights, and keeps the current state of every record by table and key."""
+    """Makes the nights; keeps the current state of every record by table and key."""
 
     def __init__(self, last_night: date) -> None:
         self._publisher = Publisher(last_night - timedelta(_NIGHTS - 1))
@@ -160,7 +160,7 @@ class _History:
         self._readers.rows[table].append(tuple((record | changed).values()))
 
     def _some(self, one_of: int) -> list[Reader]:
-        """Return distinct readers who have not left, about one in ``one_of``."""
+        """Return distinct readers who have not left, about one in ``one_of`` of all."""
         number = min(len(self._known), 1 + len(self._known) // one_of)
         picked = (self._readers.draws.pick(self._known) for _ in range(number))
         return list(
@@ -175,7 +175,7 @@ class _History:
         return self._state["subscribers"][(reader.buyer.subscriber_id,)]
 
     def _changes(self, night: int) -> None:
-        """Make a night's changes of existing subscribers."""
+        """Make a night's changes to existing subscribers."""
         readers = self._readers
         for reader in self._some(150):
             self._renew(reader)
@@ -197,7 +197,7 @@ class _History:
                 self._change("subscribers", self._subscriber(reader), delete_date=left_on)
 
     def _deliver(self, night: int) -> None:
-        """Note who received the issues that come out on the night's day."""
+        """Record who received the issues that come out on the night's day."""
         for publication in self._publisher.publications:
             if night not in publication.issue_days:
                 continue
@@ -215,7 +215,7 @@ class _History:
         return self._state["subscribers"][(record["subscriber_id"],)]
 
     def _day(self, text: str) -> int:
-        """Return the days from the publisher's reference date to ``YYYY-MM-DD``."""
+        """Return the number of days from the publisher's reference date to ``YYYY-MM-DD``."""
         return (date.fromisoformat(text) - self._calendar.reference_date).days
 
     def _renew(self, reader: Reader) -> None:
@@ -253,7 +253,7 @@ class _History:
         )
 
     def _build_list(self, night: int) -> None:
-        """Build a mailing list for the next issue of one of the publications."""
+        """Make a mailing list for the next issue of one of the publications."""
         publications = self._publisher.publications
         publication = publications[night // _NIGHTS_BETWEEN_LISTS % len(publications)]
         made = self._publisher.next_list(publication, _FIRST_LIST_ID + night, night)

@@ -1,8 +1,8 @@
 """Import files of a made-up publisher of any size, for demos, tests and benchmarks.
 
-The same seed gives the same bytes on every machine and version of Python. The ids of subscribers
-are 1, 2, 3, …, and the rows of a subscriber do not depend on the number of subscribers. The
-password of subscriber 7 is ``password-7``.
+The same seed gives the same bytes on every machine and Python version. Subscribers have the ids 1,
+2, 3, …, and a subscriber's rows do not depend on the number of subscribers. The password of
+subscriber 7 is ``password-7``.
 """
 
 import csv
@@ -88,9 +88,9 @@ def generate(
 ) -> None:
     """Write the import files of a made-up publisher into ``directory``.
 
-    Memory does not grow with the number of subscribers. ``advance`` is called with the number of
-    subscribers written so far. Raises BadInput for a folder that is not empty or not writable, and
-    for more subscribers than there are renewal codes.
+    Memory use does not grow with the number of subscribers. ``advance`` is called with the number
+    of subscribers written so far. Raises BadInput for a folder that is not empty or not writable,
+    and for more subscribers than there are renewal codes.
     """
     if subscribers > SUBSCRIBERS_MAX:
         raise BadInput(

@@ -1,7 +1,7 @@
 """The catalogue of the made-up publisher: bundles, products, efforts, reasons and classes.
 
 It depends neither on the seed nor on the number of readers. Bundle 12 is two years of publication
-1: the made-up sales refer to it. Amounts are whole cents, net of tax.
+1; the made-up sales refer to it. Amounts are whole cents, net of tax.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from masthead.sample_data.generate_publisher import Publication, Row
 __all__ = ["PRODUCTS", "REASONS", "YEARS", "catalogue_rows", "price_of"]
 
 YEARS = (1, 2, 3)
-"""The terms that are sold by the year."""
+"""The lengths, in years, of the terms on sale."""
 
 PRODUCTS = (
     (501, "Tide tables", 1, 1250),
@@ -22,10 +22,10 @@ PRODUCTS = (
     (505, "Binder for a year", 1, 1905),
     (506, "Bookmark", 0, 20),
 )
-"""Id, name, whether it is offered, and price; 0.10 + 0.20 is not exact in binary floating point."""
+"""Id, name, whether it is on offer, and price; 0.10 + 0.20 is inexact in binary floating point."""
 
 REASONS = ("Moved abroad", "No time to read", "Too expensive")
-"""Why readers cancel; their ids are 1 and up."""
+"""The reasons for cancelling; their ids are 1, 2, 3, …"""
 
 _OWN_CLASS = "hotel"
 
@@ -35,7 +35,7 @@ _DIGITAL, _BOTH, _UNLIMITED = 4, 5, 6
 _PAIR, _TRIAL, _RETIRED = 61, 62, 69
 _TRIAL_ISSUES, _TRIAL_CENTS = 3, 990
 _TAX = 700
-#: By issues per year: the issues left at which the letters are due.
+#: The issues left at which letters are due, by issues per year.
 _EFFORTS = {52: (8, 4, 0, -4), 12: (3, 1, 0, -2), 6: (2, 1, 0, -1), 4: (1, 0, -1)}
 
 
@@ -47,7 +47,7 @@ class _Line(NamedTuple):
 
 
 def price_of(publication: Publication, years: int) -> int:
-    """Return the price of so many years, with 10 % off for each year after the first."""
+    """Return the price of this number of years, with 10 % off for each year after the first."""
     return publication.price * years * (11 - years) // 10
 
 
@@ -77,7 +77,7 @@ def catalogue_rows(publications: tuple[Publication, ...]) -> dict[str, list[Row]
 
 
 def _offer(publication: Publication, effort: int) -> tuple[int, str]:
-    """Return the bundle of a letter, a year in print, and its key code."""
+    """Return the bundle that a letter offers, a year in print, and its key code."""
     number = publication.publication_id
     return number * 10 + 1, f"P{number}E{effort}"
 

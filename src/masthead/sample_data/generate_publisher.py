@@ -1,7 +1,6 @@
 """The made-up publisher: calendar, publications with issues, custom fields and mailing lists.
 
-It does not depend on the seed; its dates are relative to the reference date. Days are integers,
-counted from the reference date: yesterday is -1.
+It does not depend on the seed. Days are integers relative to the reference date: yesterday is -1.
 """
 
 from datetime import date, timedelta
@@ -22,8 +21,8 @@ __all__ = [
 
 Row = tuple[str | int | None, ...]
 
-#: The columns of each import file. Not taken from the contract: files may lack a column, so a new
-#: field of the contract needs no change here.
+#: The columns of each import file. They are not taken from the contract: files may lack a column,
+#: so a new field of the contract needs no change here.
 COLUMNS = {
     "publications": "publication_id name issues_per_year late_start grace_counts credit_issues "
     "unlimited_term_months",
@@ -62,7 +61,7 @@ _DAYS_AHEAD = 3000
 _YEARS_OF_ISSUES = 3
 _DAYS_OF_PLAN = 400
 _FOUNDED = date(1990, 1, 5)
-"""A Friday: the day of the first issue of the weekly."""
+"""A Friday: the day of the weekly's first issue."""
 _MONTHS = (
     "January",
     "February",
@@ -82,7 +81,7 @@ _SEASONS = {3: "Spring", 6: "Summer", 9: "Autumn", 12: "Winter"}
 
 
 class Calendar:
-    """Formats days that are counted from the reference date; ``today`` is the current one."""
+    """Formats days, which are relative to the reference date; ``today`` is the current day."""
 
     def __init__(self, reference_date: date) -> None:
         self.reference_date = reference_date
@@ -123,9 +122,9 @@ class _Title(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """A publication; ``price`` is that of a year, in cents.
+    """A publication; ``price`` is the price of a year, in cents.
 
-    ``types`` are the types of its subscriptions, frequent ones repeated.
+    ``types`` are the types of its subscriptions; frequent types are repeated.
     """
 
     publication_id: int
@@ -145,7 +144,7 @@ class Publication(NamedTuple):
 
     @property
     def lead_days(self) -> int:
-        """How many days before its date the list of an issue is made."""
+        """The number of days between making an issue's list and the issue's date."""
         return 3 if self.issues_per_year == _WEEKLY else 14
 
 
@@ -159,7 +158,7 @@ class Option(NamedTuple):
 
 
 class CustomField(NamedTuple):
-    """A custom field; ``answered`` is the share of subscribers with an answer to it."""
+    """A custom field; ``answered`` is the share of subscribers who answer it."""
 
     field_id: int
     name: str
@@ -176,7 +175,7 @@ class CustomField(NamedTuple):
 
 
 class MailingList(NamedTuple):
-    """A mailing list for an issue; ``made_on`` and ``issue_day`` are days of the calendar."""
+    """A mailing list for an issue; ``made_on`` and ``issue_day`` are relative days."""
 
     mailing_list_id: int
     name: str
@@ -288,12 +287,12 @@ _TITLES = (
         "Trail Notes", 6, 3610, False, ("Print", "Print", "Both", "Digital", "Digital"), Rules()
     ),
 )
-#: The status of the list for each title's next issue; other lists are complete.
+#: The status of each title's list for the next issue; other lists are complete.
 _STATUSES = ("Pending", "Generating", "Auto-renewal Pending", "Error", "Generating Galley")
 
 
 def _issue_name(day: date, issues_per_year: int) -> str | None:
-    """Return the name of the issue of this day, None if there is none."""
+    """Return the name of the issue of this day; None if there is no issue."""
     month = _MONTHS[day.month - 1]
     if issues_per_year == _WEEKLY:
         return f"{day.day} {month} {day.year}" if day.weekday() == 4 else None
@@ -307,7 +306,7 @@ def _issue_name(day: date, issues_per_year: int) -> str | None:
 
 
 def _issue_number(day: date, issues_per_year: int) -> int:
-    """Return the number of the issue of this day, counted from 1990 on."""
+    """Return the number of the issue of this day, counted from 1990."""
     if issues_per_year == _WEEKLY:
         return (day - _FOUNDED).days // 7 + 1
     months = (day.year - _FOUNDED.year) * 12 + day.month - 1
@@ -377,7 +376,7 @@ class Publisher:
     def next_list(
         self, publication: Publication, mailing_list_id: int, made_on: int
     ) -> MailingList:
-        """Return a complete list, made on a day, for the next issue after it."""
+        """Return a complete list made on ``made_on``, for the next issue after that day."""
         index = next(i for i, day in enumerate(publication.issue_days) if day > made_on)
         return self._list(publication, mailing_list_id, index, made_on)
 

@@ -1,7 +1,7 @@
 """The made-up readers: one subscriber after the other, each with all its rows.
 
 All random numbers come from one sequence, in the order of the subscribers, and rows refer only to
-earlier rows. So the rows of a subscriber depend only on the seed and the id.
+earlier rows. So a subscriber's rows depend only on the seed and the id.
 """
 
 from bisect import bisect_left, bisect_right
@@ -32,13 +32,13 @@ _ISSUES_RECEIVED_MAX = 12
 _NEIGHBOURS = 50
 _CLASSIFICATIONS = ("A1", "A1", "A2", "B", "C", "Z9")
 _REQUEST_TYPES = ("W", "W", "I", "I", "T", "E")
-#: How many titles readers subscribe to, and which; frequent ones are repeated.
+#: How many titles readers subscribe to, and which ones; frequent values are repeated.
 _TITLES_TAKEN = (0,) * 6 + (1,) * 70 + (2,) * 19 + (3,) * 5
 _TITLES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4)
 
 
 class Reader(NamedTuple):
-    """A subscriber, as far as later rows refer to it."""
+    """The data of a subscriber to which later rows refer."""
 
     buyer: Buyer
     address_id: int
@@ -50,7 +50,7 @@ class Reader(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A subscription that can be on mailing lists; its days are those of the calendar."""
+    """A subscription that can be on mailing lists; its days are relative days."""
 
     subscription_id: int
     created: int
@@ -61,7 +61,7 @@ class Member(NamedTuple):
 
 
 class Readers:
-    """Makes readers and what they do. Adds to ``rows``, which the caller writes and clears."""
+    """Makes readers and their activity. Adds to ``rows``, which the caller writes and clears."""
 
     def __init__(self, publisher: Publisher, seed: int) -> None:
         self.draws = Draws(seed)
@@ -76,7 +76,7 @@ class Readers:
         self._subscription_ids = count(1)
 
     def add(self, *, new: bool = False) -> Reader:
-        """Make the next subscriber with all its rows; a ``new`` one has none from before today."""
+        """Make the next subscriber with all rows; a ``new`` one has no rows from before today."""
         random, pick = self.draws.random, self.draws.pick
         subscriber_id = next(self._subscriber_ids)
         neighbour = self._recent[-1] if self._recent and random() < 0.04 else None
@@ -127,7 +127,7 @@ class Readers:
         place = pick(country.places)
         street = pick(country.streets)
         american = country.abbreviation == "US"
-        # The product of two random numbers is mostly small, as house numbers are.
+        # The product of two random numbers is mostly small, like house numbers.
         draw = random() * random()
         number = 1 + int(draw * (9900 if american else 180))
         address = f"{number} {street}" if country.number_first else f"{street} {number}"
@@ -166,7 +166,7 @@ class Readers:
                 )
 
     def enlist(self, made: MailingList, member: Member) -> None:
-        """Add a subscription to a mailing list if it is to get the issue.
+        """Add a subscription to a mailing list if it should get the issue.
 
         A gap list holds subscriptions created after its parent list. Expired subscriptions get
         grace issues for a while.

@@ -45,7 +45,7 @@ class Sale(NamedTuple):
 
     @property
     def cents(self) -> int:
-        """The price without tax, with a discount of 10 % for each year after the first."""
+        """The price without tax, with 10 % off for each year after the first."""
         return price_of(self.publication, self.years) * self.copies
 
 

@@ -1,7 +1,7 @@
 """Random numbers for made-up data, and renewal codes, passwords and amounts.
 
-Only ``Random.random()`` is used, whose sequence for a seed never changes, and no function of the
-platform's math library. So a seed gives the same data on every machine.
+Only ``Random.random()`` is used, whose sequence for a seed never changes, and no platform math
+library function. So a seed gives the same data on every machine.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Draws:
         filled = ""
         for character in template:
             if character == "@":
-                # Letters that are allowed at all positions of all countries' postal codes.
+                # Letters that are allowed at every position of every country's postal codes.
                 filled += self.pick("ABEGHJLNPRSTWXYZ")
             elif character == "#":
                 filled += self.pick("0123456789")

@@ -4,7 +4,7 @@ Cities, postal codes and coordinates are real; people, companies and email addre
 (RFC 2606 reserves the email domains). A few entries are awkward on purpose: apostrophes, composed
 and combining accents, quotes, commas, line breaks, emoji.
 
-A change to a list, or to its order, changes all files of a seed.
+A change to a list or its order changes all files of a seed.
 """
 
 import unicodedata
@@ -56,7 +56,7 @@ class Country(NamedTuple):
 
 
 def _names(text: str) -> tuple[Name, ...]:
-    """Return comma-separated names; the first ones are repeated, to be more frequent."""
+    """Return comma-separated names; the first names are repeated, to be more frequent."""
     found: list[Name] = []
     for rank, word in enumerate(text.replace("\n", " ").split(",")):
         name = word.strip()
@@ -297,7 +297,7 @@ _AU = Country("Australia", "AU", 1000, *_ENGLISH, _BRITISH_STREETS, True, _elsew
 _FR = Country("France", "FR", 210, *_FRENCH, _FRENCH_STREETS, True, _elsewhere(_FRANCE))
 _NL = Country("Netherlands", "NL", 900, *_GERMAN, _DUTCH_STREETS, False, _elsewhere(_NETHERLANDS))
 
-#: Each country is repeated as many times as it has readers in a hundred.
+#: Each country is repeated by its share of readers in percent.
 COUNTRIES = (_USA,) * 78 + (_CA,) * 8 + (_UK,) * 6 + (_DE,) * 3 + (_AU, _FR) * 2 + (_NL,)
 
 EMAIL_DOMAINS = (
