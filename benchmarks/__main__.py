@@ -1,4 +1,4 @@
-"""Runs the benchmarks that are named, and prints their tables as Markdown."""
+"""Runs the named benchmarks, and prints their tables as Markdown."""
 
 import argparse
 import signal
@@ -27,7 +27,7 @@ from benchmarks.report import Scale
 
 
 class Benchmark(NamedTuple):
-    """A benchmark and its default scale; ``measure`` yields what is printed."""
+    """A benchmark and its default scale; ``measure`` yields the output."""
 
     measure: Callable[[Scale], Iterator[str]]
     subscribers: int
@@ -53,7 +53,7 @@ BENCHMARKS = {
 
 
 def main() -> None:
-    """Run the benchmarks; exit with 1 where one of them fails."""
+    """Run the benchmarks; exit with 1 if one of them fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument(
@@ -70,7 +70,7 @@ def main() -> None:
     for kind, given, known in (("benchmark", options.names, BENCHMARKS), ("store", stores, STORES)):
         if unknown := set(given) - set(known):
             parser.error(f"no {kind} {', '.join(unknown)}; there are {', '.join(known)}")
-    # So that SIGTERM also ends the servers.
+    # SIGTERM then also ends the servers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     for name in options.names or BENCHMARKS:
         benchmark = BENCHMARKS[name]

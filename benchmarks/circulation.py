@@ -1,11 +1,11 @@
-"""The books among many subscriptions: closing an issue, an order at the counter, a report.
+"""The books with many subscriptions: closing an issue, an order at the counter, a report.
 
-Closing is compared with the bare `INSERT … SELECT` of the rows that it adds, out of plain tables
-into the same tables with the same indexes and references, in a copy of the database. It may take
-three times as long (circulation, "What must hold"). Both are processes of their own and take turns,
-each with the same page cache. Then another issue is closed while a client looks up orders; and
-operations of the counter follow one after the other, each in a transaction of its own. Those are
-timed without the start of a command, which takes the interpreter about 0.3 s.
+Closing is compared with the bare `INSERT … SELECT` of the rows that it adds, from plain tables into
+the same tables with the same indexes and references, in a copy of the database. It may take three
+times as long (circulation, "What must hold"). Both run in their own processes and take turns, with
+page caches of the same size. Then another issue is closed while a client looks up orders. Finally,
+operations of the counter run one after the other, each in its own transaction. Their times exclude
+the start of a command, which takes the interpreter about 0.3 s.
 
 ``python -m benchmarks.circulation URL`` runs the bare statements.
 """
@@ -44,7 +44,7 @@ from masthead.store import open_store
 from tests.postgres import Cluster
 
 CLOSING, MEMORY_MIB, COUNTER_MS = Budget(at_most=3), Budget(at_most=96), Budget(at_most=50)
-"""Of the memory, 32 MiB are the page cache on SQLite, and as many at most are for sorting."""
+"""Of the memory, the page cache takes 32 MiB on SQLite, and sorting at most as much."""
 
 _PAUSE_S = 0.01
 _BARE = {
@@ -53,7 +53,7 @@ _BARE = {
     "revenue": """issue_id = (SELECT max(issue_id) FROM issues
         WHERE mailing_list_id = {list}) AND kind = 'earned'""",
 }
-"""What closing adds, by table: the condition of the rows of a list."""
+"""The rows that closing adds, by table: the condition that selects the rows of a list."""
 
 _KEYS = {
     "subscription_issues": "subscription_id, issue_id",
@@ -65,7 +65,7 @@ _LIKE_A_WRITER = """PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
 
 
 class Taken(NamedTuple):
-    """What a process took: seconds, CPU seconds with those of PostgreSQL, and its peak memory."""
+    """What a process took: seconds, CPU seconds including PostgreSQL's, and its peak memory."""
 
     seconds: float
     cpu_s: float
@@ -73,14 +73,14 @@ class Taken(NamedTuple):
 
 
 class _Place:
-    """A database server, or a folder of files, whose processes' CPU time can be told."""
+    """A database server, or a folder of files, whose processes' CPU time can be measured."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
 
     @contextmanager
     def copy_of(self, url: str, name: str) -> Iterator[str]:
-        """Copy a database, which nobody uses meanwhile."""
+        """Copy a database that is not in use."""
         if isinstance(self._home, Path):
             path = self._home / f"{name}.db"
             with connected(url) as connection:
@@ -93,7 +93,7 @@ class _Place:
             self._home.drop(name)
 
     def cpu_s(self) -> float:
-        """Return the CPU seconds of ended children of this process, and of the server."""
+        """Return the CPU seconds of this process's ended children and of the server."""
         used = getrusage(RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime + self._server_s()
 
@@ -103,7 +103,7 @@ class _Place:
         written = self._home.folder / "data" / "postmaster.pid"
         postmaster = int(written.read_text().split()[0])
         ticks = 0
-        # The postmaster last, which has also what its ended children took.
+        # The postmaster comes last; its time includes that of its ended children.
         for pid in reversed(process_tree(postmaster)):
             with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
                 fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -111,20 +111,20 @@ class _Place:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def took(self, *arguments: str) -> Taken:
-        """Run a command of Masthead."""
+        """Run a command of Masthead and measure it."""
         before_s = self.cpu_s()
         done = finished(*arguments)
         return Taken(done.seconds, self.cpu_s() - before_s, done.peak_mib)
 
     def took_bare(self, url: str) -> Taken:
-        """Run the bare statements for the rows of the side tables."""
+        """Run the bare statements for the rows of the side tables, and measure them."""
         before_s, start = self.cpu_s(), time.perf_counter()
         subprocess.run([sys.executable, "-m", "benchmarks.circulation", url], check=True)
         return Taken(time.perf_counter() - start, self.cpu_s() - before_s, 0)
 
 
 def bring(source: str, target: str, list_id: int) -> None:
-    """Copy the rows of a list into plain tables of the other database, and the list itself."""
+    """Copy a list to the other database, and the list's rows to plain tables there."""
     for name, condition in _BARE.items():
         names = ", ".join(f'"{each}"' for each in columns(source, name))
         which = condition.format(list=list_id)
@@ -137,7 +137,7 @@ def bring(source: str, target: str, list_id: int) -> None:
 
 
 def _copy(source: str, target: str, into: str, like: str | None, names: str, query: str) -> None:
-    """Copy the rows of a query; ``like``: into a new table with that one's columns."""
+    """Copy the rows of a query; ``like``: into a new table with the columns of that table."""
     made = f"CREATE TABLE {into} AS SELECT {names} FROM {like} WHERE FALSE"
     with connected(target) as there:
         if like is not None:
@@ -158,7 +158,7 @@ def _copy(source: str, target: str, into: str, like: str | None, names: str, que
 
 
 def insert_bare(url: str) -> None:
-    """Insert the rows of the side tables, in one transaction, as a writer of Masthead's would."""
+    """Insert the rows of the side tables in one transaction, as Masthead's writer does."""
     statements = []
     for name, key in _KEYS.items():
         names = ", ".join(f'"{each}"' for each in columns(url, name))
@@ -180,9 +180,9 @@ def _close(place: _Place, url: str, issue: int) -> Taken:
 
 
 def _rounds(place: _Place, url: str, rounds: int) -> tuple[Figures, int]:
-    """Close issues in turns with the bare statements; return the figures, and how many entries.
+    """Close issues in turns with the bare statements; return the figures and number of entries.
 
-    The first issue warms up, and the copy is made after it.
+    The first issue warms up; the copy is made after it.
     """
     figures: Figures = {}
     entries = 0
@@ -202,7 +202,7 @@ def _rounds(place: _Place, url: str, rounds: int) -> tuple[Figures, int]:
 
 @contextmanager
 def _looking_up(server: Server, paths: list[str]) -> Iterator[list[float]]:
-    """Look up orders over one connection within the block; the list gets the milliseconds."""
+    """Look up orders over one connection within the block; yield a list that gets the times."""
     over = Event()
     times_ms: list[float] = []
 
@@ -227,7 +227,7 @@ def _percentiles(times_ms: list[float]) -> tuple[str, str, str]:
 
 
 def _readers(place: _Place, url: str, issue: int, alone_s: float) -> Iterator[list[str]]:
-    """Yield rows with the times of orders of the interface without closing, and beside it."""
+    """Yield rows with the times of order requests, alone and during a closing."""
     paths = [f"/2/orders/{number}" for number in range(1, 500)]
     with serving(url, core=SERVER_CORE) as server:
         with _looking_up(server, paths) as times_ms:

@@ -1,4 +1,4 @@
-"""What is done at the counter and at the telephone, one reader after the other."""
+"""Operations at the counter and on the telephone, one reader after the other."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ CUSTOMERS = 200
 
 
 class Counter:
-    """The operations, each for a number from 0 on; ``count`` is how many readers there are."""
+    """The operations, each for a number from 0 on; ``count`` is the number of readers."""
 
     def __init__(self, store: Store, count: int) -> None:
         self._store = store
@@ -26,7 +26,7 @@ class Counter:
 
     @property
     def operations(self) -> dict[str, Callable[[int], object]]:
-        """The operations by title, in the order in which they can be done."""
+        """The operations by title, in an order in which they can run."""
         return {
             "`order add` of somebody new, paid": self.order_of_somebody_new,
             "`order add` of a reader, not paid": self.order_of_a_reader,
@@ -39,13 +39,13 @@ class Counter:
         }
 
     def order_of_somebody_new(self, number: int) -> None:
-        """Take a paid order of somebody who is not there yet."""
+        """Take a paid order from a new reader."""
         address = {"address": f"{number} New Street", "city": "Salem", "zip_code": "97301"}
         person = Person(email=f"new{number}@example.org", last_name="New", address=address)
         self._order(person, is_paid=True)
 
     def order_of_a_reader(self, number: int) -> None:
-        """Take a reader's order, which is not paid."""
+        """Take an unpaid order from a known reader."""
         self._order(Person(subscriber_id=self._customers[number]), is_paid=False)
 
     def _order(self, person: Person, *, is_paid: bool) -> None:
@@ -53,7 +53,7 @@ class Counter:
         self._orders.append(orders.place(self._books("order add"), order).order_id)
 
     def pay(self, number: int) -> None:
-        """Book the payment of one of the orders that were not paid, the last one first."""
+        """Record the payment of one of the unpaid orders, the last one first."""
         payments.pay(self._books("order pay"), self._orders[-1 - number])
 
     def suspend(self, number: int) -> None:
@@ -62,11 +62,11 @@ class Counter:
         subscriptions.suspend(books, self._customers[number], "2027-06-01", "2027-06-30")
 
     def show_order(self, number: int) -> Any:
-        """Look at one of the orders that were taken."""
+        """Show one of the orders taken."""
         return orders.show(Books(self._store, ACCOUNT_ID), self._orders[number])
 
     def show_subscription(self, number: int) -> Any:
-        """Look at a subscription."""
+        """Show a subscription."""
         return subscriptions.show(Books(self._store, ACCOUNT_ID), self._customers[number])
 
     def find_by_name(self, number: int) -> None:

@@ -1,8 +1,8 @@
-"""The books of a publisher with as many paid subscriptions as are wanted, made by SQL.
+"""The books of a publisher with a given number of paid subscriptions, made by SQL.
 
-Every reader has one subscription of the same magazine, out of one paid order. Most are printed and
-get one copy. One in a hundred is suspended, one in two hundred gets this month's issue elsewhere.
-Twelve months of issues are planned after one that was closed before the books.
+Every reader has one subscription of the same magazine, from one paid order. Most are printed with
+one copy. One in a hundred is suspended; one in two hundred gets this month's issue at another
+address. Twelve months of issues are planned; one issue was closed before the books opened.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ __all__ = ["ISSUES", "LENGTHS", "customer", "make_books", "newest_list"]
 
 _PUBLICATION = 1
 ISSUES = range(2, 14)
-"""The ids of the issues that are to come."""
+"""The ids of the planned issues."""
 
 LENGTHS = (6, 12, 24)
 _BUNDLES = {6: 2_400, 12: 4_200, 24: 7_900}
@@ -40,14 +40,14 @@ _DECIMAL = "CAST({cents} / 100 AS TEXT) || '.' || CAST({cents} % 100 / 10 AS TEX
 
 
 class _Step(NamedTuple):
-    """The rows of a table: the SQL of each column, of the number ``n``, and which numbers."""
+    """The rows of a table: the SQL of each column for the number ``n``, and which numbers."""
 
     table: str
     columns: dict[str, str]
     every: int = 1
 
     def sql(self, count: int) -> str:
-        """Return the statement that inserts them for numbers up to ``count``."""
+        """Return the statement that inserts the rows for numbers up to ``count``."""
         numbers = _NUMBERS.format(count=count)
         return (
             f"INSERT INTO {self.table} (account_id, {', '.join(self.columns)}) {numbers} "
@@ -57,7 +57,7 @@ class _Step(NamedTuple):
 
 
 def _steps() -> Sequence[_Step]:
-    """Return what belongs to each reader, in the order of the references."""
+    """Return the tables that belong to each reader, in the order of the references."""
     price = _PRICE.format(length=_LENGTH)
     total = _DECIMAL.format(cents=f"({price})")
     ends = " ".join(f"WHEN {n} THEN '{day}'" for n, day in _last_days().items())
@@ -204,7 +204,7 @@ def _last_days() -> dict[int, date]:
 
 
 _EFFORTS = (3, 1, -1)
-"""Issues left at which each letter of a renewal is due."""
+"""The issues left at which each renewal letter is due."""
 
 
 def _catalogue() -> list[str]:
@@ -268,13 +268,13 @@ def make_books(url: str, count: int) -> None:
 
 
 def customer(number: int, of: int, count: int) -> int:
-    """Return one of the readers who are not suspended, spread evenly among ``count``."""
+    """Return one of the readers who are not suspended, spread evenly over ``count``."""
     found = 1 + number * (count // (of + 1))
     return found if found % _SUSPENDED_EVERY else found + 1
 
 
 def newest_list(url: str) -> tuple[int, int]:
-    """Return the id of the newest mailing list, and how many entries it has."""
+    """Return the id of the newest mailing list, and its number of entries."""
     found: list[tuple[Any, ...]] = rows(
         url, "SELECT mailing_list_id, count FROM list_downloads ORDER BY mailing_list_id DESC"
     )

@@ -1,8 +1,8 @@
-"""``masthead import --complete`` beside the same import without it.
+"""``masthead import --complete`` compared with the same import without it.
 
-Of a publisher's files, 100 subscribers, subscriptions and orders are left out, with the rows that
-are part of them. The files are imported once to fill the caches, then without ``--complete``, which
-changes nothing, and with it, which removes the rows.
+The lesser files lack 100 subscribers, subscriptions and orders of a publisher, with the rows that
+are part of them. After the full files, they are imported once to fill the caches, then without
+``--complete``, which changes nothing, and with it, which removes the rows.
 """
 
 import csv
@@ -24,11 +24,11 @@ _TABLES_OF = {
     "subscription_id": ("subscriptions", "subscription_issues", "mailing_list_entries"),
     "order_id": ("orders", "order_items"),
 }
-"""The records that are left out, by their keys, and the files from which these are left out."""
+"""The records to leave out, by their keys, and the files that contain them."""
 
 
 def leave_out(files: Path, lesser: Path) -> int:
-    """Write the files without the missing records; return how many rows these files have."""
+    """Write the files without the missing records; return the number of rows written."""
     lesser.mkdir()
     columns = {name: key for key, names in _TABLES_OF.items() for name in names}
     missing = {

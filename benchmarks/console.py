@@ -1,7 +1,7 @@
-"""How long the console's pages take over HTTP, search included.
+"""How long the console's pages take over HTTP, including search.
 
-One operator asks for each page again and again, of another reader each time, while nobody else
-does. What is counted over the whole account is counted beside; how long that takes is measured too.
+One operator requests each page repeatedly, for another reader each time, without other load.
+Figures over the whole account are counted in the background; their duration is measured too.
 """
 
 import subprocess
@@ -53,7 +53,7 @@ _FIRST = {"key": 1, "small": 1, "first": 1, "last": 1}
 
 @contextmanager
 def _console(url: str) -> Iterator[str]:
-    """Serve the console of a database; yield its address."""
+    """Serve the console of a database; yield its URL."""
     with subprocess.Popen(
         [sys.executable, "-m", "masthead", "console", "--port=0"],
         env=environment(url),

@@ -1,4 +1,4 @@
-"""Databases to measure: files of SQLite, and servers of PostgreSQL with default settings."""
+"""Databases to measure: SQLite files, and PostgreSQL servers with default settings."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -15,10 +15,10 @@ from tests.citus.databases import CitusDatabases
 from tests.postgres import Cluster, Databases
 
 STORES = {"sqlite": "SQLite", "postgresql": "PostgreSQL", "citus": "Citus"}
-"""Citus is a coordinator and two workers, which `make test-citus` builds."""
+"""Citus is a coordinator and two workers; `make test-citus` builds it."""
 
 Home = Path | Databases
-"""Where databases are made: a folder, or one or several PostgreSQL servers."""
+"""The place for databases: a folder, or one or several PostgreSQL servers."""
 
 _DEFAULTS = {
     "fsync": "on",
@@ -27,7 +27,7 @@ _DEFAULTS = {
     "shared_buffers": "128MB",
     "max_wal_size": "1GB",
 }
-"""PostgreSQL's own defaults; the server of the tests departs from them."""
+"""PostgreSQL's own defaults; the server of the tests uses other values."""
 
 _COLUMNS = {
     True: """
@@ -40,7 +40,7 @@ _COLUMNS = {
 
 @contextmanager
 def home_of(store: str, *, core: int | None = None) -> Iterator[Home]:
-    """Make a folder, or start PostgreSQL (on one core, if that is given)."""
+    """Make a folder, or start PostgreSQL (on one core, if given)."""
     if store == "sqlite":
         with TemporaryDirectory(prefix="masthead-benchmark-") as folder:
             yield Path(folder)
@@ -75,7 +75,7 @@ def _be_as_installed(node: Cluster) -> None:
 def new_database(home: Home, name: str) -> Iterator[str]:
     """Yield the URL of a database without accounts, for its owner.
 
-    It is removed at the end of the block.
+    The database is removed at the end of the block.
     """
     if isinstance(home, Path):
         yield f"sqlite:///{home / name}.db"
@@ -94,7 +94,7 @@ def is_postgresql(url: str) -> bool:
 
 @contextmanager
 def connected(url: str) -> Iterator[Any]:
-    """Yield a connection of the database's own driver, in autocommit mode."""
+    """Yield a connection with the database's own driver, in autocommit mode."""
     if is_postgresql(url):
         with psycopg.connect(url, autocommit=True) as connection:
             yield connection
@@ -111,12 +111,12 @@ def rows(url: str, sql: str) -> list[tuple[Any, ...]]:
 
 
 def columns(url: str, table: str) -> list[str]:
-    """Return the names of a table's columns, without generated ones."""
+    """Return the names of a table's columns, without generated columns."""
     return [name for (name,) in rows(url, _COLUMNS[is_postgresql(url)].format(table))]
 
 
 def settle(url: str) -> None:
-    """Do what autovacuum and the checkpointer would otherwise do during a measurement."""
+    """Do the work that autovacuum and the checkpointer would do during a measurement."""
     if is_postgresql(url):
         with connected(url) as connection:
             connection.execute("VACUUM (ANALYZE)")

@@ -1,8 +1,8 @@
-"""What one would build instead: FastAPI, SQLAlchemy's ORM and pydantic response models.
+"""The usual alternative: FastAPI, SQLAlchemy's ORM and pydantic response models.
 
 It returns the same bytes as Masthead for an order and for a list of subscriptions, from the same
-tables. Its functions run where they gave more responses: in the event loop on SQLite, in threads
-on PostgreSQL. It begins no transactions, which cost it some 8 % on PostgreSQL.
+tables. Its functions run where they are faster: in the event loop on SQLite, in threads on
+PostgreSQL. It begins no transactions, which would cost some 8 % on PostgreSQL.
 """
 
 import os
@@ -37,7 +37,7 @@ class Base(DeclarativeBase):
 
 
 class Credentials(Base):
-    """An account's credentials in clear, in a table of its own: Masthead encrypts them."""
+    """An account's credentials in plain text, in their own table: Masthead encrypts them."""
 
     __tablename__ = "fastapi_credentials"
     api_key: Mapped[str] = mapped_column(primary_key=True)
@@ -179,7 +179,7 @@ class WireSubscriptions(Wire):
 
 
 def make_app() -> FastAPI:
-    """Return the application over the database of MASTHEAD_DATABASE."""
+    """Return the application over the database in MASTHEAD_DATABASE."""
     url = os.environ["MASTHEAD_DATABASE"]
     engine = create_engine(
         url.replace("postgresql:", "postgresql+psycopg:", 1),

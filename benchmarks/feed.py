@@ -1,8 +1,8 @@
-"""The change feed beside a bare loop: how fast, how soon, in how much memory.
+"""The change feed compared with a bare loop: throughput, time to the first byte, memory.
 
-``GET /snapshot`` (the feed without a lower bound) is read from one core, and served on the other.
-The bare loop runs on the server's core: it reads the same rows and encodes them, without a server,
-a file or a socket. Both must make the same number of bytes.
+One core reads ``GET /snapshot`` (the feed without a lower bound), and the other core serves it. The
+bare loop runs on the server's core: it reads and encodes the same rows, without a server, a file or
+a socket. Both must produce the same number of bytes.
 """
 
 import subprocess
@@ -36,7 +36,7 @@ _ALL_COMMITS = 0
 
 
 class Read(NamedTuple):
-    """Seconds to the first byte of a body and to its last, and its length."""
+    """Seconds to the first and last byte of a body, and its length."""
 
     first_byte_s: float
     seconds: float
@@ -64,7 +64,7 @@ def read(server: Server, coding: str, each: Callable[[], None] = lambda: None) -
 
 
 def bare_loop(database: str) -> tuple[float, int]:
-    """Return the seconds that reading and encoding takes, and the bytes of the body."""
+    """Return the seconds for reading and encoding, and the number of bytes of the body."""
     store = open_store(database)
     with store.reader() as connection:
         connection.set_tenant(ACCOUNT_ID)
@@ -95,7 +95,7 @@ def _bare_loop_on_server_core(database: str) -> tuple[float, int]:
 
 
 def _memory_growth_mib(server: Server) -> float:
-    """Return by how much the server's own memory peaks during a response."""
+    """Return by how much the server's peak memory grows during a response."""
     before = memory_mib(server.pid, "RssAnon")
     peak = before
 

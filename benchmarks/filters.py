@@ -1,7 +1,7 @@
-"""Filters that select nothing of 1,000,000 subscriptions, and what they cost others.
+"""Filters that match none of 1,000,000 subscriptions, and their cost to other clients.
 
-Each filter is asked over one connection. Then one client repeats the slowest of them, while another
-client looks up orders.
+Each filter is requested over one connection. Then one client repeats the slowest filter, while
+another client looks up orders.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ FILTERS = {
 
 @contextmanager
 def _repeating(server: Server, path: str) -> Iterator[None]:
-    """Send one request after the other from a thread of its own within the block."""
+    """Repeat a request from a separate thread within the block."""
     over = Event()
 
     def repeat() -> None:
@@ -55,7 +55,7 @@ def _repeating(server: Server, path: str) -> Iterator[None]:
 
 
 def _order_times(server: Server, paths: list[str]) -> str:
-    """Return the median and the 99th percentile of orders over one connection."""
+    """Return the median and the 99th percentile of order requests over one connection."""
     connection = server.connect()
     times_ms = [1e3 * timed_get(connection, path)[0] for path in paths * 4]
     connection.close()

@@ -1,8 +1,8 @@
-"""The time of one request among 10,000 to 10,000,000 subscriptions.
+"""The time of one request with 10,000 to 10,000,000 subscriptions.
 
-Each size of publisher is served, and asked over one connection; the sizes take turns within each
-round. Up to a million subscriptions ``masthead import`` loads them. Beyond that the rows are
-multiplied inside the database, with other ids, emails and renewal codes.
+Each size of publisher is served and requested over one connection; the sizes take turns within each
+round. Up to a million subscriptions, ``masthead import`` loads them. Beyond that, the database
+multiplies the rows, with new ids, email addresses and renewal codes.
 """
 
 import time
@@ -42,7 +42,7 @@ SAMPLES = 200
 CHANGED = 10
 LIST_ID, ENTRIES = 990_000, 1_000
 LAST_COPIES, SPREAD_COPIES = 77, 88
-"""Copies that only the last ten subscriptions have, and that 200 all over the account have."""
+"""Copies that only the last ten subscriptions have, and copies that 200 across the account have."""
 
 LOOK_UP, FILTER = Budget(at_most=1.5), Budget(at_most=2)
 FILTERS = (
@@ -89,7 +89,7 @@ _IDS = {
     "purchase_id": "purchases",
     "last_purchase_id": "purchases",
 }
-"""Columns with ids that are multiplied, and the table whose first id they are."""
+"""Id columns to multiply, and the table whose first id they use."""
 
 _FAST = {
     "sqlite": "PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000",
@@ -119,7 +119,7 @@ def fill(url: str, size: int, folder: Path) -> None:
 
 
 def multiply(url: str, times: int) -> None:
-    """Multiply the rows; indexes are dropped meanwhile, which is faster."""
+    """Multiply the rows, without indexes until the end, which is faster."""
     dialect = "postgresql" if is_postgresql(url) else "sqlite"
     shifts = {column: _last_id(url, table) for column, table in _IDS.items()}
     with connected(url) as connection:
@@ -190,7 +190,7 @@ def plant(url: str) -> None:
 
 
 def load_lines(url: str, **tables: list[str]) -> None:
-    """Import files of these lines."""
+    """Import files with these lines."""
     with TemporaryDirectory() as folder:
         for name, lines in tables.items():
             (Path(folder) / f"{name}.csv").write_text("\n".join([*lines, ""]))
@@ -198,7 +198,7 @@ def load_lines(url: str, **tables: list[str]) -> None:
 
 
 def paths_of(url: str, server: Server) -> dict[str, list[str]]:
-    """Return what is asked for, by title."""
+    """Return the requested paths, by title."""
     subscribers = _sample(url, "subscribers", "subscriber_id")
     base = min(max(subscribers), int(LOADED_MAX * SUBSCRIBERS_PER_SUBSCRIPTION))
     emails, codes = [], []
@@ -231,13 +231,13 @@ def paths_of(url: str, server: Server) -> dict[str, list[str]]:
 
 
 def _polls(url: str, server: Server, subscribers: list[int]) -> tuple[str, str]:
-    """Return a poll that finds nothing, and one that finds changes of these subscribers."""
+    """Return a poll without results, and a poll with changes of these subscribers."""
     since = f"/2/cdc?entities={ENTITY_NAMES}&changed_since="
     before, source = _changes_through(server), f"Source {time.time_ns()}"
     load_lines(url, subscribers=["subscriber_id,source", *(f"{i},{source}" for i in subscribers)])
     if server.get(since + before).count(source.encode()) != CHANGED:
         raise SystemExit(f"the poll does not find the {CHANGED} rows that changed")
-    # A commit without a stamp is returned by every poll.
+    # Every poll returns a commit without a stamp.
     while source.encode() in server.get(since + (after := _changes_through(server))):
         time.sleep(0.1)
     return since + after, since + before
@@ -263,7 +263,7 @@ def _sample(url: str, table: str, key: str) -> list[int]:
 
 
 def _logins(url: str, subscriber_id: int) -> tuple[Any, ...]:
-    """Return email, renewal code, password digest and postal code of a subscriber."""
+    """Return a subscriber's email address, renewal code, password digest and postal code."""
     its = f"account_id = {ACCOUNT_ID} AND subscriber_id = {subscriber_id}"
     zip_code = f"(SELECT max(zip_code) FROM addresses WHERE {its})"
     found = rows(
@@ -282,7 +282,7 @@ def _timed_ms(connection: HTTPConnection, path: str) -> float:
 
 
 def _databases(home: Home, sizes: list[int], folder: Path, stack: ExitStack) -> Iterator[str]:
-    """Yield the URL of each size's database, which is filled unless the folder has it."""
+    """Yield the database URL of each size; fill the databases that the folder lacks."""
     for size in sizes:
         if isinstance(home, Path):
             url, made = f"sqlite:///{folder / f'{size}.db'}", folder / f"{size}.made"
@@ -296,7 +296,7 @@ def _databases(home: Home, sizes: list[int], folder: Path, stack: ExitStack) -> 
 
 
 def _measured(store: str, sizes: list[int], rounds: int, folder: Path) -> dict[int, Figures]:
-    """Return the milliseconds of each round by size and title."""
+    """Return the milliseconds of each round, by size and title."""
     found: dict[int, Figures] = {size: {} for size in sizes}
     with ExitStack() as stack:
         home = stack.enter_context(home_of(store))
@@ -315,7 +315,7 @@ def _measured(store: str, sizes: list[int], rounds: int, folder: Path) -> dict[i
 
 
 def measure(scale: Scale) -> Iterator[str]:
-    """Yield a table for each store, up to the size that the scale's subscribers have."""
+    """Yield a table for each store, up to the scale's number of subscribers."""
     largest = round(scale.subscribers / SUBSCRIBERS_PER_SUBSCRIPTION)
     sizes = sorted({*(size for size in SIZES if size < largest), largest})
     with TemporaryDirectory() as temporary:

@@ -1,8 +1,8 @@
-"""``masthead import`` beside what the database takes for the same rows without any check.
+"""``masthead import`` compared with loading the same rows without any check.
 
-The ways take turns within each round, each with a new database. The plain ways load the files in
-one transaction into the same tables, with the same keys, references and indexes. They are INSERT
-(SQLite) or COPY (PostgreSQL), and ``.import`` of SQLite's own program. All ways must end with the
+The methods take turns within each round, each with a new database. The plain methods load the files
+in one transaction into the same tables, with the same keys, references and indexes. They are INSERT
+(SQLite) or COPY (PostgreSQL), and ``.import`` of SQLite's own program. All methods must produce the
 same number of rows.
 """
 
@@ -40,11 +40,11 @@ RATIOS = {
 }
 BLOCK_BYTES = 1_048_576
 _NOT_IN_FILES = ("account_id", "commit_id", "custom_fields_commit_id")
-"""Columns that no file has; the plain ways write 1."""
+"""Columns that no file has; the plain methods write 1."""
 
 
 def _targets(database: str, file: Path) -> tuple[str, list[str], list[str]]:
-    """Return the table of a file, its columns that the file lacks, and those of the file."""
+    """Return a file's table, the columns that the file lacks, and its own columns."""
     with file.open(encoding="utf-8", newline="") as lines:
         header = [f'"{name}"' for name in next(csv.reader(lines))]
     return file.stem, [n for n in columns(database, file.stem) if n in _NOT_IN_FILES], header
@@ -53,7 +53,7 @@ def _targets(database: str, file: Path) -> tuple[str, list[str], list[str]]:
 def insert(database: str, files: Path) -> float:
     """INSERT the rows that Python's CSV reader yields into SQLite; return the seconds."""
     with connected(database) as connection:
-        # As Masthead's own connections have it.
+        # As in Masthead's own connections.
         connection.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
         start = time.perf_counter()
         connection.execute("BEGIN IMMEDIATE")
@@ -91,10 +91,10 @@ def copy(database: str, files: Path) -> float:
 
 
 def dot_import(database: str, files: Path) -> float:
-    """Run ``.import`` of the program ``sqlite3``; return the seconds, its start included.
+    """Run ``.import`` of the program ``sqlite3``; return the seconds, including its start.
 
-    ``.import`` knows no NULL, and needs tables with the columns of the files. So it fills temporary
-    tables in memory, from which the rows are inserted.
+    ``.import`` does not support NULL, and needs tables with the columns of the files. So it fills
+    temporary tables in memory, from which the rows are inserted.
     """
     lines = [
         "PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",

@@ -1,4 +1,4 @@
-"""A load generator: connections that each send their next request when a response is complete.
+"""A load generator: each connection sends its next request when a response is complete.
 
 ``python -m benchmarks.load PORT CONNECTIONS SECONDS < paths`` prints the fields of ``Load``.
 """
@@ -25,7 +25,7 @@ _PAUSE_S = 0.01
 
 
 class Load(NamedTuple):
-    """What came back: responses with 200 and with 503, and the times of the former."""
+    """The result: numbers of responses with 200 and with 503, and the times of the former."""
 
     responses_per_s: float
     refusals_per_s: float
@@ -109,9 +109,9 @@ async def _generate(port: int, connections: int, seconds: float, requests: Itera
 
 
 async def look_up(port: int, paths: list[str], ended: asyncio.Future[Any]) -> list[float]:
-    """Request the paths one after the other over one connection, until ``ended`` is done.
+    """Request the paths in turn over one connection, until ``ended`` is done.
 
-    Returns the milliseconds of each.
+    Returns the milliseconds of each request.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     times_ms: list[float] = []
@@ -131,7 +131,7 @@ async def look_up(port: int, paths: list[str], ended: asyncio.Future[Any]) -> li
 def generate_load(
     port: int, paths: list[str], seconds: float, connections: int = CONNECTIONS
 ) -> Load:
-    """Send requests for ``paths`` in turn, from a process of its own on the clients' core."""
+    """Send requests for ``paths`` in turn, from a separate process on the clients' core."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.load", str(port), str(connections), str(seconds)],
         input="\n".join(paths),

@@ -1,9 +1,9 @@
-"""Whether the time of a refused login tells that the login exists.
+"""Whether the time of a refused login reveals that the login exists.
 
-Pairs of requests with a wrong password: for a login that exists and for one that does not. Which of
-the two comes first alternates. The same with renewal codes, and with the callers' own credentials.
-Fails where the medians of logins differ by more than 5 %; the difference of credentials is only
-shown (rules, "Wrong credentials").
+Sends pairs of requests with a wrong password: for an existing login and for an unknown login, in
+alternating order. Does the same with renewal codes, and with the callers' own credentials. Fails if
+the medians of logins differ by more than 5 %; the difference of credentials is only shown (rules,
+"Wrong credentials").
 """
 
 from base64 import b64encode
@@ -31,7 +31,7 @@ Request = tuple[str, str, int]
 
 
 def _logins(data: Published, field: str) -> Iterator[tuple[str, str]]:
-    """Yield a login that exists and one of the same form that does not, without end."""
+    """Yield pairs of an existing login and an unknown login of the same form, without end."""
     rows = data.rows("subscribers")
     known = [row[field] for row in rows if row[field] and not row["delete_date"]]
     taken = {login.lower() for login in known}
@@ -46,7 +46,7 @@ def _logins(data: Published, field: str) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(data: Published, field: str) -> Iterator[tuple[Request, Request]]:
-    """Yield a refused request for what exists, and one for what does not, without end."""
+    """Yield pairs of refused requests, for existing and unknown logins, without end."""
     if field == CREDENTIALS:
         while True:
             yield _with_key(KEY), _with_key(token_hex(len(KEY))[: len(KEY)])
@@ -67,7 +67,7 @@ def _with_key(key: str) -> Request:
 def _medians_us(
     server: Server, pairs: Iterator[tuple[Request, Request]], count: int
 ) -> tuple[float, float]:
-    """Return the median microseconds of what exists, and of what does not."""
+    """Return the median microseconds for existing and for unknown logins."""
     connection = server.connect()
     times_us: tuple[list[float], list[float]] = ([], [])
     for number in range(WARM_UP_PAIRS + count):

@@ -1,4 +1,4 @@
-"""The machine: its cores, its processes, its description."""
+"""The machine: its cores, its processes and its description."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlite3 import sqlite_version
 
 SERVER_CORE, CLIENT_CORE = 0, 1
-"""Servers of HTTP run on the first core; clients and PostgreSQL on the second."""
+"""HTTP servers run on the first core; clients and PostgreSQL on the second."""
 
 _PACKAGES = ("uvicorn", "starlette", "apsw", "psycopg", "msgspec", "fastapi", "sqlalchemy")
 _CORES = sorted(os.sched_getaffinity(0))
@@ -24,7 +24,7 @@ def pin(core: int, pid: int = 0) -> None:
 
 @contextmanager
 def on_core(core: int) -> Iterator[None]:
-    """Restrict this process, and those that it starts, to one core within the block."""
+    """Restrict this process and its children to one core within the block."""
     pin(core)
     try:
         yield
@@ -49,7 +49,7 @@ def memory_mib(pid: int, field: str) -> float:
 
 
 def description() -> str:
-    """Return date, machine, load and versions."""
+    """Return the date, the machine, its load and the versions."""
     cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     return (

@@ -1,7 +1,7 @@
-"""``masthead import`` with a mapping beside the same rows as plain files.
+"""``masthead import`` with a mapping compared with the same rows as plain files.
 
-The mapped files have other names of columns, semicolons, other dates and decimal signs, and the ids
-of the plain ones. Another set has ids that are made from keys. The ways take turns in each round.
+The mapped files have other column names, semicolons, other date and decimal formats, and the ids of
+the plain files. A second set has ids that are made from keys. The ways take turns in each round.
 """
 
 import csv
@@ -18,7 +18,7 @@ from tests.loading.rewritten import Style, mapping_of, rewrite, write
 
 NAMES = [each.name for each in TABLES]
 WITH_KEYS = ["publications", "issues", "subscribers", "addresses", "subscriptions", "purchases"]
-"""Tables whose ids are no part of a longer key, so that all of them can be made from keys."""
+"""Tables whose ids are not part of a longer key, so that all of them can be made from keys."""
 
 PLAIN, MAPPED = "plain files, s", "mapped files, s"
 PLAIN_AGAIN, MAPPED_AGAIN = "plain files again, s", "mapped files again, s"
@@ -34,7 +34,7 @@ RATIOS = {
 
 
 def _rewrite(files: Path, to: Path, names: Sequence[str], style: Style) -> Path:
-    """Write the mapped files of some tables, and the mapping beside them; return its path."""
+    """Write the mapped files of some tables, with the mapping beside them; return its path."""
     to.mkdir()
     columns = {}
     for name in names:
@@ -51,7 +51,7 @@ def _rewrite(files: Path, to: Path, names: Sequence[str], style: Style) -> Path:
 
 
 def _twice(home: Home, files: Path, mapping: Path | None) -> tuple[list[int], list[Finished]]:
-    """Load the files twice into a new database; return the rows of each table, and both times."""
+    """Load the files twice into a new database; return each table's rows, and both results."""
     with new_database(home, "mapped") as database:
         add_account(database)
         command = ["import", str(files), "--account", str(ACCOUNT_ID), "--database", database]

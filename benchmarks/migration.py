@@ -1,8 +1,8 @@
-"""What a migration costs those who ask for lists while it runs, on PostgreSQL.
+"""The cost of a migration to clients that request lists while it runs, on PostgreSQL.
 
-There is one migration so far, which makes the tables. Those that are measured are made up: they do
+So far there is one migration, which makes the tables. The measured migrations are made up: they do
 what later ones may do to the table of the lists. Meanwhile long responses are downloaded, whose
-transactions hold a lock on it. Fails if a list takes longer than a second.
+transactions lock this table. Fails if a list takes longer than a second.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ async def _migrate(database: str) -> None:
 
 
 async def _download(port: int) -> None:
-    """Download one snapshot after the other."""
+    """Download snapshots, one after the other."""
     head = request("/snapshot?entities=subscriptions,addresses").removesuffix(b"\r\n")
     while True:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -86,7 +86,7 @@ async def _measure(port: int, data: Published, seconds: float) -> dict[str, list
 
 
 def measure(scale: Scale) -> Iterator[str]:
-    """Yield a table for each store but SQLite, which nothing else uses while it migrates."""
+    """Yield a table for each store except SQLite, which has no other users while it migrates."""
     worst_ms = 0.0
     for store in scale.stores:
         if store == "sqlite":
@@ -108,7 +108,7 @@ def measure(scale: Scale) -> Iterator[str]:
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
-        # It measures the locks: a server of this version would answer 503 after the first.
+        # This measures the locks: a server of this version would respond with 503 after the first.
         migrations.newer_than = lambda connection, schema: ""  # noqa: ARG005 - as it is called
     else:
         first = migrations.migrations

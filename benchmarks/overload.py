@@ -1,6 +1,6 @@
-"""What a server does with more requests than it can answer, from 1 to 1,000 connections.
+"""How a server behaves with more requests than it can handle, from 1 to 1,000 connections.
 
-Clients send their next request at once, also after a 503: they ignore ``Retry-After``.
+Clients send their next request at once, even after a 503: they ignore ``Retry-After``.
 """
 
 from collections.abc import Iterator

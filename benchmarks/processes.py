@@ -1,4 +1,4 @@
-"""Processes that are measured: servers, and commands of Masthead."""
+"""The measured processes: servers, and commands of Masthead."""
 
 import os
 import re
@@ -30,11 +30,11 @@ class Server(NamedTuple):
     port: int
 
     def connect(self) -> HTTPConnection:
-        """Return a connection to it."""
+        """Return a connection to the server."""
         return HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_TIMEOUT_S)
 
     def get(self, path: str) -> bytes:
-        """Return the body of a response, over a connection of its own."""
+        """Return the body of a response, over a new connection."""
         connection = self.connect()
         try:
             return timed_get(connection, path)[1]
@@ -43,7 +43,7 @@ class Server(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """What a command took, and what it printed."""
+    """The seconds and peak memory of a command, and its output."""
 
     seconds: float
     peak_mib: float
@@ -53,7 +53,7 @@ class Finished(NamedTuple):
 def timed_get(
     connection: HTTPConnection, path: str, authorization: str = AUTHORIZATION, status: int = 200
 ) -> tuple[float, bytes]:
-    """Return the seconds that a response takes, and its body; another status ends the program."""
+    """Return the seconds and the body of a response; another status ends the program."""
     start = time.perf_counter()
     connection.request("GET", path, headers={"Authorization": authorization})
     response = connection.getresponse()
@@ -70,8 +70,8 @@ def serving(
 ) -> Iterator[Server]:
     """Run ``masthead serve``, or ``python -m`` another command, within the block.
 
-    The server prints its address when it is ready. Its log goes to a temporary file. Masthead's
-    logs in as the role of servers of ``database``, others as its owner.
+    The server prints its address when it is ready. Its log goes to a temporary file. Masthead
+    logs in to ``database`` as the role of servers; other commands log in as its owner.
     """
     is_ours = not command or command[-1] == "masthead"
     with TemporaryFile("w+") as log:
@@ -104,7 +104,7 @@ def serving(
 
 
 def finished(*arguments: str) -> Finished:
-    """Run a command of Masthead to its end, which must be a success."""
+    """Run a command of Masthead to its end; it must succeed."""
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "masthead", *arguments], stdout=subprocess.PIPE, text=True

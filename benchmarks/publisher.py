@@ -1,4 +1,4 @@
-"""The made-up publisher whose data is measured."""
+"""The made-up publisher whose data the benchmarks use."""
 
 import csv
 import os
@@ -22,17 +22,17 @@ PATHS = 500
 
 
 class Published(NamedTuple):
-    """A database with a publisher's data, and the files from which it was loaded."""
+    """A database with a publisher's data, and the files loaded into it."""
 
     database: str
     files: Path
 
     def order_paths(self) -> list[str]:
-        """Return the paths of up to 500 orders, evenly spread."""
+        """Return up to 500 paths of orders, evenly spread."""
         return [f"/2/orders/{id_}" for id_ in self._ids("orders")]
 
     def list_paths(self) -> list[str]:
-        """Return the paths of up to 500 lists of 100 subscriptions, evenly spread."""
+        """Return up to 500 paths of lists of 100 subscriptions, evenly spread."""
         return [f"/2/subscriptions/?limit=100&after={id_}" for id_ in self._ids("subscriptions")]
 
     def _ids(self, table: str) -> list[int]:
@@ -56,7 +56,7 @@ def masthead(*arguments: str, database: str = "") -> None:
 
 
 def tables_of(files: Path) -> list[str]:
-    """Return the tables that have a file, so that what a row refers to is before it."""
+    """Return the tables that have a file; a row refers only to its own or earlier tables."""
     return [each.name for each in TABLES if (files / f"{each.name}.csv").exists()]
 
 

@@ -9,7 +9,7 @@ Figures = dict[str, list[float]]
 
 
 class Scale(NamedTuple):
-    """How much is measured; each benchmark uses what applies to it."""
+    """The size of a measurement; each benchmark uses the fields that apply to it."""
 
     stores: list[str]
     subscribers: int
@@ -19,7 +19,7 @@ class Scale(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """The range in which docs/performance.md wants a figure."""
+    """The range in which docs/performance.md expects a figure."""
 
     at_least: float | None = None
     at_most: float | None = None
@@ -42,7 +42,7 @@ def add(figures: Figures, found: Mapping[str, float]) -> None:
 
 
 def shown(figures: Sequence[float], digits: int = 0, budget: Budget | None = None) -> str:
-    """Return the median, with the least and the greatest figure if there are several."""
+    """Return the median, with the minimum and maximum if there are several figures."""
     text = f"{median(figures):,.{digits}f}"
     if len(figures) > 1:
         text += f" ({min(figures):,.{digits}f} to {max(figures):,.{digits}f})"

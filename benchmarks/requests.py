@@ -1,7 +1,7 @@
-"""Requests a second: Masthead, the same on stock uvicorn, and FastAPI with SQLAlchemy's ORM.
+"""Requests per second: Masthead, Masthead on stock uvicorn, and FastAPI with SQLAlchemy's ORM.
 
-Each server is one process on one core. All of them return the same bytes, which is checked first.
-The servers take turns within each round.
+Each server is one process on one core. All servers must return the same bytes, which the benchmark
+checks first. The servers take turns within each round.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Applications on stock uvicorn: ``python -m benchmarks.servers masthead|fastapi``.
 
-The database's URL is in MASTHEAD_DATABASE. The address is printed; connections wait until the
+MASTHEAD_DATABASE has the database URL. The program prints its address; connections wait until the
 server is ready.
 """
 

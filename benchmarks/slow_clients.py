@@ -1,7 +1,7 @@
-"""What 500 connections that send or read next to nothing cost another client.
+"""What 500 connections that send or read almost nothing cost another client.
 
-They arrive over the first half of the time, while another client looks up one order after the
-other. Fails where the 99th percentile of its times is over a second.
+They connect during the first half of the time, while another client looks up orders. Fails if the
+99th percentile of its times is over a second.
 """
 
 import asyncio
@@ -32,13 +32,13 @@ SLOW: dict[str, tuple[bytes, bytes]] = {
     "lists not read": (request("/2/subscriptions/?limit=100") * 5, b""),
     "feeds not read": (request("/snapshot?entities=subscriptions,addresses"), b""),
 }
-"""What each slow client sends first, and what it sends every five seconds."""
+"""What each slow client sends first, and then every five seconds."""
 
 HEAD = ["orders", "median, ms", "99 %, ms", "worst, ms", "closed by the server", "server, MiB"]
 
 
 class _SlowClient(asyncio.Protocol):
-    """Reads nothing; knows whether the server has closed its connection."""
+    """Reads nothing; records whether the server has closed the connection."""
 
     def __init__(self) -> None:
         self.is_closed = False
@@ -64,7 +64,7 @@ async def _slow_client(port: int, start: bytes, *, reads: bool) -> _SlowClient:
 
 
 async def _measure(server: Server, kind: str, paths: list[str], seconds: float) -> list[float]:
-    """Return the figures of a row."""
+    """Return the figures of a table row."""
     start, drip = SLOW[kind]
     clients: list[_SlowClient] = []
 
