@@ -1,4 +1,4 @@
-"""What the readers of all formats share: batches of rows, what is said about a file, the limits."""
+"""What the readers of all formats share: batches of rows, settings of files, limits."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -33,7 +33,9 @@ QUOTED_MAX = 100
 
 
 class Said(NamedTuple):
-    """What is known about a file before it is read; None is detected, or left to its default.
+    """The settings of a file that are known before it is read.
+
+    A setting that is None is detected, or has its default.
 
     ``format`` is "csv", "tsv", "ndjson" or "xlsx", ``encoding`` a name that Python knows,
     ``separator`` and ``quote`` are one character each, and ``sheet`` is the name of a sheet.
@@ -47,7 +49,7 @@ class Said(NamedTuple):
 
 
 class Known(Said):
-    """What is known about a file, all of it, after its bytes were looked at."""
+    """All settings of a file, after detection."""
 
     __slots__ = ()
 
@@ -101,7 +103,7 @@ def too_many_cells(label: str, line: int, count: int) -> BadInput:
 
 
 def cut_off(label: str, line: int, sentence: str) -> BadInput:
-    """Return the exception for a file that looks cut off; ``sentence`` says what shows it."""
+    """Return the exception for a file that looks cut off; ``sentence`` says why."""
     return BadInput(
         f"{label}:{line}: {sentence}: the file looks cut off; get it again, or allow it if it is "
         "complete",

@@ -1,7 +1,7 @@
 """Validation of single values, a column of a batch at a time.
 
-Each distinct value of a column is parsed once, by the kind of the field. Checks across rows are
-left to ``masthead.store``.
+Each distinct value of a column is parsed once, by the kind of the field. ``masthead.store`` makes
+the checks across rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ class CheckedBatch(NamedTuple):
     A row is its line number, then the values of ``columns``. ``masks`` holds a bit mask of the
     columns that each row has (``staging.mask_of``), or is None if all rows have all columns. A
     problem is a line number, a column and a sentence. ``refused_keys`` are the lines of invalid
-    rows, each with the row's key, or None if that cannot be read.
+    rows, each with the row's key, or None if the key cannot be read.
     """
 
     columns: Sequence[str]
@@ -45,7 +45,7 @@ _PREDICATES = ("does ", "has ", "holds ", "is ")
 
 
 def with_value(text: str, sentence: str) -> str:
-    """Return the sentence of a kind as one about the value: "'Paper' is not one of Print, …".
+    """Return a kind's sentence with the value as its subject: "'Paper' is not one of Print, …".
 
     A long value is shortened; characters that are not printed are escaped.
     """
@@ -62,8 +62,8 @@ class _Bad(str):
 def check_batch(table: Table, batch: Batch, reads: Reads | None = None) -> CheckedBatch:
     """Return the stored values of a batch, and its problems.
 
-    ``reads`` has a function for each column of a mapped file: it returns the stored value of a
-    cell, also of an empty one, or None, and raises ValueError.
+    ``reads`` has a function for each column of a mapped file. It takes a cell, which may be empty,
+    returns the stored value or None, and raises ValueError.
     """
     fields = {field.name: field for field in table.columns}
     columns = [name if name != "password" else "password_md5" for name in batch.columns]

@@ -1,4 +1,4 @@
-"""Complete files: what they lack is removed, unless it is suspiciously much.
+"""Complete files: rows that they lack are removed, unless they are suspiciously many.
 
 ``masthead.store.removing`` finds and removes the rows.
 """
@@ -22,8 +22,8 @@ _TENTH = Decimal("0.1")
 def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> Removal:
     """Return the stored rows that complete files lack, before the staged rows are checked.
 
-    If bad rows are rejected (``rejects``), raises BadInput for one whose key cannot be read: it
-    could be any of these rows.
+    If bad rows are rejected (``rejects``), raises BadInput for a row whose key cannot be read: it
+    could be any of the missing rows.
     """
     if rejects and staging.first_without_key:
         file, line = staging.first_without_key
@@ -38,9 +38,9 @@ def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> 
 
 
 def check_brake(removal: Removal, max_removed: Limit) -> None:
-    """Raise BadInput if more rows of a table would be removed than may be.
+    """Raise BadInput if a table would lose more rows than ``max_removed`` allows.
 
-    It has the numbers of each table that would lose rows (rules, "What complete files are").
+    Its message counts the rows that each table would lose (rules, "What complete files are").
     """
     missing = removal.missing
     if all(max_removed.allows(*found) for found in missing.values()):
@@ -59,5 +59,5 @@ def check_brake(removal: Removal, max_removed: Limit) -> None:
 
 
 def _percent(rows: int, of_rows: int) -> Decimal:
-    """Return how many percent of the rows these are, rounded up."""
+    """Return ``rows`` as a percentage of ``of_rows``, rounded up."""
     return (Decimal(rows * _ALL) / of_rows).quantize(_TENTH, ROUND_UP)

@@ -1,4 +1,4 @@
-"""Reading CSV and its relatives: cells between separators, in quotes or not, in any encoding."""
+"""Reading CSV and similar formats, with any separator, quote and encoding."""
 
 import codecs
 import csv
@@ -25,7 +25,7 @@ from masthead.loading.detection import UTF_8, encoding_name
 __all__ = ["KEPT", "Decoded", "TooLongError", "delimited_batches", "delimited_rows"]
 
 KEPT = "masthead.loading"
-"""The name of the error handler of :class:`Decoded`, by which rows are also written."""
+"""The name of the error handler of :class:`Decoded`; writers of rows use it too."""
 
 _BYTE_0 = 0xDC00
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -65,9 +65,9 @@ class TooLongError(Exception):
 
 
 class Decoded:
-    """The lines of a text file in any encoding, while no row of it is longer than the limit.
+    """The lines of a text file in any encoding, with a limit to the length of a row.
 
-    What is no text in the encoding becomes surrogates, from which the bytes can be restored.
+    Bytes that are invalid in the encoding become surrogates, from which they can be restored.
     """
 
     def __init__(self, unpacked: IO[bytes], encoding: str | None, newline: str) -> None:
@@ -79,7 +79,7 @@ class Decoded:
 
     @property
     def ends_with_line(self) -> bool:
-        """Whether the last line that was read ends as lines end."""
+        """Whether the last line that was read has a line ending."""
         width = 4 if "32" in self.encoding else 2 if "16" in self.encoding else 1
         return self.limited.tail[-width:].strip(b"\0") in {b"\n", b"\r"}
 
@@ -89,7 +89,7 @@ class Decoded:
 
 
 def _keep(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Decode bytes that are no text as surrogates, and encode these as the bytes."""
+    """Decode invalid bytes as surrogates, and encode such surrogates as the bytes."""
     if isinstance(error, UnicodeDecodeError):
         bad = error.object[error.start : error.end]
         return "".join(chr(_BYTE_0 + byte) for byte in bad), error.end
@@ -107,9 +107,9 @@ codecs.register_error(KEPT, _keep)
 def delimited_rows(
     unpacked: IO[bytes], label: str, said: Said
 ) -> Generator[tuple[int, list[str]], None, None]:
-    """Yield the cells of each row that is not blank, with its line; the first is the header.
+    """Yield the line and the cells of each row that is not blank; the first row is the header.
 
-    A line ``sep=;`` before the header is no row. Raises BadInput, with file and line, for broken
+    A line ``sep=;`` before the header is not a row. Raises BadInput, with file and line, for broken
     quotes and for a row of more than 16 MiB or 10,000 cells.
     """
     return _rows(Decoded(unpacked, said.encoding, newline=""), label, said)
@@ -195,7 +195,7 @@ def delimited_batches(
 
 
 def _undecodable(header: Sequence[str], row: Sequence[str]) -> str | None:
-    """Return the column of the first cell with bytes that are no text, None if there is none."""
+    """Return the column of the first cell with invalid bytes, None if all cells are valid."""
     try:
         "".join(row).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""What is loaded into which account, and when: folders of folders, and marker files."""
+"""Which files are loaded into which account, and when: folders of accounts, and marker files."""
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ from masthead.store import Store, loads
 __all__ = ["POLL_S", "Delivery", "Ready", "check_account_folder", "deliveries", "ready_deliveries"]
 
 POLL_S = 5
-"""Seconds between two looks for marker files."""
+"""Seconds between two checks for marker files."""
 
 
 MAPPING = "mapping.toml"
@@ -23,7 +23,7 @@ MAPPING = "mapping.toml"
 
 
 class Delivery(NamedTuple):
-    """Files and folders, and the account that they are loaded into; None: they are accounts.
+    """Files and folders, and the account that they are loaded into; None for files of accounts.
 
     ``mapping`` is the mapping file in the account's own folder, if there is one.
     """
@@ -34,18 +34,18 @@ class Delivery(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A delivery whose marker file is there since ``marker_at``; None: it has not come in time."""
+    """A delivery, and the time of its marker file; None if the marker has not come in time."""
 
     delivery: Delivery
     marker_at: int | None
 
 
 def deliveries(paths: Sequence[Path], account_id: int | None) -> list[Delivery]:
-    """Return what is to be loaded, by account.
+    """Return the deliveries to load, by account.
 
     Without ``account_id``, a folder whose sub-folders have numbers as names is a delivery for each
     of these accounts, by ascending number; its other sub-folders are ignored. Raises BadUsage if
-    there are files to load beside them.
+    the folder also has files to load.
     """
     if account_id is not None:
         return [Delivery(account_id, paths)]
@@ -85,7 +85,7 @@ def _is_there(path: Path) -> bool:
 def check_account_folder(folder: Path) -> None:
     """Raise BadInput if an account's folder is a link, or has a file of accounts.
 
-    So whoever delivers an account's data cannot change or read another account.
+    So the sender of an account's data cannot change or read another account.
     """
     if folder.is_symlink():
         raise BadInput(
@@ -109,11 +109,12 @@ def ready_deliveries(
 ) -> Iterator[Ready]:
     """Yield each delivery as soon as its folder has a new file ``marker``.
 
-    It is new if its time is another than that of the one for which the account's last such load
-    has waited, whatever became of that load; which of the two is later says nothing, since the
-    clocks of file servers are wrong. A link is no marker. After ``wait_s`` seconds, those that are
-    left are yielded without a time. Raises BadUsage if a delivery is not one folder, or if the
-    marker could be a file of data; StoreUnavailable if the record of loads cannot be read.
+    A marker is new if its time differs from the marker's time in the record of the account's last
+    load that waited for one, whatever the result of that load. An earlier time is new too, since
+    the clocks of file servers may be wrong. A link is not a marker. After ``wait_s`` seconds, the
+    remaining deliveries are yielded without a time. Raises BadUsage if a delivery is not one
+    folder, or if the marker could be a file of data; StoreUnavailable if the record of loads
+    cannot be read.
     """
     if marker in {"", ".", ".."} or "/" in marker or stem_and_format(Path(marker))[1]:
         raise BadUsage(
@@ -145,7 +146,7 @@ def ready_deliveries(
 
 
 def _changed_at(path: Path) -> int | None:
-    """Return when a file was changed, in microseconds since 1970; None if none can be seen."""
+    """Return when a regular file was changed, in microseconds since 1970, or None."""
     try:
         found = path.lstat()
     except OSError:

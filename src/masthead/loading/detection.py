@@ -1,8 +1,8 @@
-"""What encoding, separator and quotes a text file has, as far as nobody has said it.
+"""Detection of the encoding, separator and quotes of a text file, where they are not given.
 
-The whole file is looked at, in little memory: a letter beyond ASCII may come in the last line. A
-file that is valid UTF-8 is UTF-8, and a header with commas is comma-separated, so that nothing
-is guessed about the files that Masthead itself writes (rules, "What is detected").
+Detection reads the whole file, in little memory: a letter beyond ASCII may come in the last line.
+A file that is valid UTF-8 is UTF-8, and a header with commas is comma-separated, so nothing is
+guessed about the files that Masthead itself writes (rules, "What is detected").
 """
 
 import codecs
@@ -44,19 +44,19 @@ _NOT_TEXT = {
     b"\x1f\x8b": "one packed with gzip (.gz)",
     b"\x28\xb5\x2f\xfd": "one packed with zstd (.zst)",
 }
-"""What the first bytes of files are that are not text."""
+"""The first bytes of files that are not text, and the kinds of these files."""
 
 _CHUNK_BYTES = 65_536
 _FED_BYTES_MAX = 16 * 1_048_576
-"""How much text beyond ASCII is shown to the detector, which reads some 10 MB a second."""
+"""The limit of text beyond ASCII for the detector, which reads some 10 MB a second."""
 
 _NO_CHANCE = 10
-"""So many characters that are UTF-8, before one that is not, stand in no other text."""
+"""Text that begins with so many UTF-8 characters beyond ASCII is UTF-8, not by chance."""
 
 _SAMPLE_ROWS = 50
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 _SEPARATOR_LINE = re.compile("sep=([,;\t|])[\r\n]")
-"""The line before the header by which spreadsheets are told the separator."""
+"""The line before the header that tells spreadsheets the separator."""
 
 
 # Web standards mean more by these names than Python does.
@@ -70,13 +70,13 @@ _PYTHON_NAMES = {
 
 
 _NOT_OF_FILES = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))
-"""Encodings of Python that are for names and programs."""
+"""Encodings of Python for names and programs, not for files."""
 
 
 class Detected(NamedTuple):
     """A file's ``said`` with everything filled in; ``sentence`` says what was detected.
 
-    It is None if nothing was detected but the default, UTF-8 with commas.
+    ``sentence`` is None if only the default was detected, UTF-8 with commas.
     """
 
     said: Known
@@ -86,8 +86,8 @@ class Detected(NamedTuple):
 def detect(path: Path, label: str, said: Said) -> Detected:
     """Fill in the encoding, separator and quotes of a text file.
 
-    Raises BadInput for an encoding that does not exist, for broken compression, and where the
-    file contradicts what was said: it looks like UTF-16, the header has semicolons.
+    Raises BadInput for an encoding that does not exist, for broken compression, and for a file
+    that contradicts ``said``: it looks like UTF-16, or the header has semicolons.
     """
     found = []
     said_encoding = _codec(said.encoding, label) if said.encoding else None
@@ -141,7 +141,7 @@ def _codec(name: str, label: str) -> str:
 
 
 def _byte_order(head: bytes) -> str | None:
-    """Return the encoding that the first bytes tell: a byte order mark, or UTF-16 without one."""
+    """Return the encoding that the first bytes show: a byte order mark, or UTF-16 without one."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding
@@ -153,7 +153,7 @@ def _byte_order(head: bytes) -> str | None:
 
 
 def _begins_as_utf_8(head: bytes, rest: IO[bytes]) -> bool:
-    """Return whether the first characters beyond ASCII are UTF-8, and more than chance gives."""
+    """Return whether the first characters beyond ASCII are UTF-8, and too many for chance."""
     decoder = codecs.getincrementaldecoder(UTF_8)()
     beyond = 0
     for chunk in _chunks(head, rest):
@@ -190,7 +190,7 @@ def _encoding(head: bytes, rest: IO[bytes], label: str) -> str:
             fed += used
     bad += len(left)
     if bad <= 4 * good:
-        return UTF_8  # valid, or valid but for some rows, which are problems
+        return UTF_8  # valid, or invalid in some rows, which are problems
     detector = detector or _new_detector(label)
     detector.feed(left, last=True)
     found = detector.guess(tld=None, allow_utf8=False)
@@ -198,7 +198,7 @@ def _encoding(head: bytes, rest: IO[bytes], label: str) -> str:
 
 
 def _new_detector(label: str) -> "EncodingDetector":
-    # Imported here: most files are UTF-8, and it is not there on every system.
+    # Imported here: most files are UTF-8, and not every system has the package.
     try:
         from chardetng_py import EncodingDetector  # noqa: PLC0415
     except ImportError:
@@ -217,7 +217,7 @@ def _chunks(head: bytes, rest: IO[bytes]) -> Iterator[bytes]:
 
 
 def _with_dialect(label: str, said: Said, text: str) -> tuple[Said, list[str]]:
-    """Fill in separator and quotes; return what was found other than the defaults."""
+    """Fill in separator and quotes; return also what was found beyond the defaults."""
     found = []
     for character in filter(None, (said.separator, said.quote)):
         if len(character) != 1 or character in "\r\n" or said.separator == said.quote:
@@ -240,7 +240,7 @@ def _with_dialect(label: str, said: Said, text: str) -> tuple[Said, list[str]]:
 
 
 def _quote(text: str, separator: str | None) -> str:
-    """Return the single quote if a name in the header stands in such quotes, the double else."""
+    """Return the single quote if it encloses a name in the header, else the double quote."""
     header = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
     between = re.escape(separator) if separator else "[,;\t|]"
     is_single = re.search(f"(?:^|{between})'[^'\"]+'(?:{between}|$)", header)
@@ -248,7 +248,7 @@ def _quote(text: str, separator: str | None) -> str:
 
 
 def _separator(text: str, quote: str) -> str:
-    """Return the separator that splits the header, and most rows into as many cells."""
+    """Return the separator that splits the header and most rows into the same number of cells."""
     best, best_score = ",", (0.0, 1)
     for separator in SEPARATORS:
         header, *rows = _sample(text, separator, quote) or [[]]
@@ -260,7 +260,7 @@ def _separator(text: str, quote: str) -> str:
 
 
 def _check_separator(label: str, text: str, separator: str, quote: str) -> None:
-    """Raise BadInput if the header is one cell, and several with another separator."""
+    """Raise BadInput if the header is one cell, but several with another separator."""
     header, *_ = _sample(text, separator, quote) or [[]]
     other = _separator(text, quote)
     if len(header) == 1 and other != separator:

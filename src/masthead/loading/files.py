@@ -1,6 +1,6 @@
 """The import files of Masthead's own tables: finding them, and checking their columns.
 
-The name of a file is that of its table: ``subscribers.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``,
+A file is named after its table: ``subscribers.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``,
 each also with ``.gz`` or ``.zst``, or ``.xlsx``. Values are text, whatever the format;
 ``checks.py`` validates them.
 """
@@ -82,12 +82,12 @@ class InputFile(NamedTuple):
 
     @staticmethod
     def column_of(problem: Problem) -> str:
-        """Return what a message calls the column of a problem."""
+        """Return the name of a problem's column in messages."""
         return problem.column
 
     @property
     def encoding_is_said(self) -> bool:
-        """Whether these rows will be read in the same encoding, whatever they hold."""
+        """Whether the encoding is given, so that rejected rows are read in it again."""
         return False
 
     @property
@@ -96,7 +96,7 @@ class InputFile(NamedTuple):
         return self.path.lstat().st_size
 
     def header_problems(self, line: int, header: Sequence[str]) -> list[str]:
-        """Return the problems of the names in the header, which is in this line."""
+        """Return the problems of the names in the header; messages show its ``line``."""
         return [f"{self.label}:{line}: {sentence}" for sentence in _wrong_header(self, header)]
 
 
@@ -104,7 +104,7 @@ def find_files(paths: Sequence[Path]) -> list[InputFile]:
     """Return the import files of ``paths`` (files and folders), sorted by name in each folder.
 
     Files with other extensions in a folder are ignored. Raises BadInput for a path that does not
-    exist, for a name that is not that of a table, for a folder without import files, and for a link
+    exist, for a name that is not a table's, for a folder without import files, and for a link
     or a device (:func:`check_regular`).
     """
     found = found_in(paths, lambda path: bool(stem_and_format(path)[1]))
@@ -114,7 +114,7 @@ def find_files(paths: Sequence[Path]) -> list[InputFile]:
 def found_in(paths: Sequence[Path], is_wanted: Callable[[Path], bool]) -> list[tuple[Path, str]]:
     """Return the files of ``paths`` with their names in messages, as :func:`find_files` does.
 
-    ``is_wanted`` says which files of a folder are not ignored.
+    Files of a folder are ignored unless ``is_wanted`` returns True.
     """
     found = []
     for path in paths:
@@ -182,7 +182,7 @@ def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[
 
 
 def _with_times(batch: Batch, kinds: dict[str, Kind]) -> Batch:
-    """Write the days of a workbook as midnights where the column has times: it means the same."""
+    """Write the days of a workbook as midnights where the column has times."""
     cells = list(batch.cells)
     for n, name in enumerate(batch.columns):
         if isinstance(kinds[name], DateTime):
@@ -199,7 +199,7 @@ def _without_reason(batch: Batch) -> Batch:
 
 
 def _with_one_password(batch: Batch) -> Iterator[Batch]:
-    """Yield rows with a password and those with its digest apart: both fill the same column."""
+    """Yield rows with a password apart from rows with its digest: both fill the same column."""
     if not {"password", "password_md5"} <= set(batch.columns):
         yield batch
         return
@@ -221,7 +221,7 @@ def _wrong_header(file: InputFile, columns: Sequence[str]) -> list[str]:
     """Return all problems of a header: unknown and repeated columns, an incomplete key."""
     known = _COLUMNS[file.table.name]
     if columns and not known.intersection(columns):
-        # What stands there is no header, and may be anything: it is not shown.
+        # This line is not a header and may hold anything, so the message does not show it.
         first, *_ = file.table.key
         return [f"the first line has no column of {file.table.name}, such as {first}"]
     wrong = [_unknown(file.table, name) for name in columns if name not in known]

@@ -1,6 +1,6 @@
-"""A first mapping, guessed from the files themselves, to be edited (``masthead import --guess``).
+"""A first mapping to edit, guessed from the files themselves (``masthead import --guess``).
 
-The guess is made from the header and the first rows. Its comments say what to look at.
+The guess uses the header and the first rows. Its comments say what to check.
 """
 
 import glob
@@ -79,7 +79,7 @@ class _Line(NamedTuple):
 
 
 class _Guess(NamedTuple):
-    """What is guessed of one file: its settings, its tables, and what is left."""
+    """The guess for one file: its settings, its tables, and the columns that are not loaded."""
 
     settings: list[_Line]
     tables: dict[str, list[_Line]]
@@ -129,7 +129,7 @@ def _pattern(path: Path) -> str:
     else:
         ending = name.removeprefix(stem)
         pattern = "*".join(map(glob.escape, _DIGITS.split(stem))) + ending
-    # A name need not be text; what is not matches any character.
+    # A name can have bytes that are not text; these match any character.
     return _toml(re.sub("[\ud800-\udfff]", "?", pattern))
 
 
@@ -174,7 +174,7 @@ def _is_text(name: str) -> bool:
 
 
 def _settings_of(path: Path, said: Said) -> list[_Line]:
-    """Return what was detected about a file, where it is not the default."""
+    """Return the detected settings of a file that are not the defaults."""
     lines = []
     if said.format and stem_and_format(path)[1] not in FORMATS.values():
         lines.append(_Line("format", _toml(said.format)))
@@ -191,7 +191,7 @@ def _settings_of(path: Path, said: Said) -> list[_Line]:
 
 
 def _tables_of(stem: str, values: Values) -> tuple[dict[str, list[_Line]], list[tuple[str, str]]]:
-    """Return the tables with their lines, and the columns that are left, each with a comment."""
+    """Return the tables with their lines, and the remaining columns, each with a comment."""
     exact = TABLES_BY_NAME.get(stem)
     if exact and {*exact.key} <= values.keys() <= fields_by_name(exact).keys():
         return {stem: [_Line(name, _toml(name)) for name in values]}, []
@@ -248,7 +248,7 @@ def _add_columns(
     near: set[str],
     left: list[tuple[str, str]],
 ) -> None:
-    """Add a line for each placed column whose table there is; the others are left."""
+    """Add a line for each placed column whose table exists; the others remain."""
     for target, name in placed.items():
         table, _, column = target.partition(".")
         if column and table in tables:
@@ -263,7 +263,7 @@ def _key(*columns: str) -> str:
 
 
 def _placed(values: Values) -> tuple[dict[str, str], set[str], list[tuple[str, str]]]:
-    """Return a source column for each target, those that are only similar, and what is left."""
+    """Return a source column for each target, the only similar ones, and the remaining ones."""
     placed: dict[str, str] = {}
     near = set()
     left = []
@@ -297,7 +297,7 @@ def _target(word: str) -> str | None:
 
 
 def _writing(tables: Mapping[str, list[_Line]], values: Values) -> tuple[Writing, list[_Line]]:
-    """Return how the file writes its values, and the lines that say so."""
+    """Return how the file writes its values, and the lines of the mapping for it."""
     by_kind: dict[str, list[Sequence[str]]] = {"date": [], "amount": [], "flag": []}
     for table, lines in tables.items():
         fields = fields_by_name(TABLES_BY_NAME[table])
@@ -332,7 +332,7 @@ def _writing(tables: Mapping[str, list[_Line]], values: Values) -> tuple[Writing
 
 
 def _name(source: str) -> str:
-    """Return the column that a line's source names; "" if it is more than that."""
+    """Return the column that a line's source names; "" if the source is more than a name."""
     return str(json.loads(source)) if source.startswith('"') else ""
 
 
@@ -341,7 +341,7 @@ def _order(cells: Sequence[str]) -> str | None:
 
 
 def _fitting(cells: Sequence[str]) -> Iterator[str]:
-    """Yield the orders in which all cells are dates; there are few if days are above 12."""
+    """Yield the orders in which all cells are dates; few fit if a day is above 12."""
     some = list(dict.fromkeys(cells))
     day = Field("day", Date(), fields_by_name(TABLES_BY_NAME["issues"])["date"].missing)
     for order in _ORDERS:
@@ -365,7 +365,7 @@ def _swapped(order: str) -> str:
 
 
 def _line(table: Table, line: _Line, values: Values, writing: Writing) -> _Line:
-    """Return the line with what its values need: listed words, another order of dates."""
+    """Return the line with the settings of its values: listed words, another order of dates."""
     name = _name(line.source)
     field = fields_by_name(table)[line.column]
     cells = values.get(name, ())

@@ -1,4 +1,4 @@
-"""Words by which ``guess`` knows the columns and the values of other systems.
+"""Words by which ``guess`` recognises the columns and the values of other systems.
 
 They are English, German and French, as :func:`plain` writes them.
 """
@@ -61,7 +61,7 @@ SUBSCRIBER = frozenset(
     ]
 )
 NUMBER = frozenset(["id", "no", "nr", "number", "nummer", "num", "numero"])
-"""Words for a number of whatever a row is: a subscriber's if nothing else is one."""
+"""Words for the number of a row's record, a subscriber's if no other column has one."""
 
 SUBSCRIPTION = frozenset(
     [

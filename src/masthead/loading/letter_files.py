@@ -1,8 +1,8 @@
-"""The file of renewal letters, which is there if and only if its letters are noted as sent.
+"""The file of renewal letters, which exists if and only if its letters are noted as sent.
 
-The file is complete beside its place before the transaction that notes the letters ends, with its
-digest in the audit log, and gets its name after that. So a call that was broken off can be finished
-by the next one: what lies there was noted, or it was not (rules, "The letters' file").
+A call writes the complete file beside its place, commits the transaction that notes the letters,
+with the file's digest in the audit log, and then gives the file its name. So the next call can
+finish an interrupted one: its letters are noted, or they are not (rules, "The letters' file").
 """
 
 import csv
@@ -27,8 +27,8 @@ _MODE = 0o600
 class SentFile(NamedTuple):
     """The letters of a file, by publication and effort.
 
-    ``is_finished``: they were noted by a call that was broken off, and the file has them now; no
-    other letters were looked for. Then ``due`` is empty.
+    ``is_finished``: an interrupted call noted the letters, and the file has them now. This call
+    looked for no other letters, and ``due`` is empty.
     """
 
     due: list[renewals.Due]
@@ -38,8 +38,8 @@ class SentFile(NamedTuple):
 def send_letters(books: Books, path: Path, publication_id: int | None = None) -> SentFile:
     """Write the letters that are due today, and note them as sent: both or neither.
 
-    A file that a call left unfinished gets its name if its letters are noted, and is removed if
-    not. Raises NotFound without such a publication, BadInput if the file is there, if it cannot be
+    An unfinished file of an earlier call gets its name if its letters are noted, and is removed if
+    not. Raises NotFound for an unknown publication, BadInput if the file exists, if it cannot be
     written, or while another command writes it.
     """
     unfinished = path.with_name(f"{path.name}.unfinished")
@@ -53,7 +53,7 @@ def send_letters(books: Books, path: Path, publication_id: int | None = None) ->
 
         try:
             with books.together() as inside:
-                # In a transaction that has the lock, so that no other one is still to commit.
+                # This transaction has the lock, so no other one can still note the letters.
                 sent = SentFile([], is_finished=renewals.is_noted(inside, _digest(file)))
                 if not sent.is_finished:
                     sent = SentFile(renewals.send(inside, write, publication_id).due)
@@ -73,7 +73,7 @@ def copy_letters(
 ) -> list[renewals.Due]:
     """Return the letters that are due today, or that were sent on a day (``sent_on``).
 
-    They are written into a file too, if a path is given; nothing is noted. Raises what
+    With a ``path``, also writes them into a file. Notes nothing. Raises what
     ``renewals.written_letters`` does, and BadInput if the file cannot be written.
     """
     with renewals.written_letters(books, publication_id, sent_on=sent_on) as letters:
@@ -100,7 +100,7 @@ def _told(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _only_writer(path: Path, unfinished: Path) -> Iterator[IO[str]]:
-    """Open what lies beside the file, or an empty file, and keep others from it meanwhile."""
+    """Open the unfinished file, or an empty one, and lock it against other commands."""
     is_own = False
     while not is_own:
         _check_free(path)
@@ -110,7 +110,7 @@ def _only_writer(path: Path, unfinished: Path) -> Iterator[IO[str]]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise BadInput(f"{path}: another command is writing this file") from None
-            # The one who had it may have given it its name before it was locked here.
+            # Another command may have given it its name before this lock.
             with suppress(FileNotFoundError):
                 is_own = os.path.samestat(os.fstat(file.fileno()), os.lstat(unfinished))
             if is_own:
@@ -126,14 +126,14 @@ def _check_free(path: Path) -> None:
 def _settle(books: Books, file: IO[str], unfinished: Path, path: Path) -> None:
     """Give a file its name if its letters were noted before the operation failed, or remove it.
 
-    Where the database cannot tell, it stays for the next call.
+    If the database cannot tell, the file stays for the next call.
     """
     is_noted = False
     if os.fstat(file.fileno()).st_size:
         try:
             with books.together(dry_run=True) as inside:
                 is_noted = renewals.is_noted(inside, _digest(file))
-        except Exception:  # noqa: BLE001 - the first error is told
+        except Exception:  # noqa: BLE001 - the first error is raised
             return
     if is_noted:
         _give_name(unfinished, path)
@@ -147,7 +147,7 @@ def _give_name(unfinished: Path, path: Path) -> None:
 
 
 def _digest(file: IO[str]) -> str:
-    """Return the SHA-256 of all that is in the file."""
+    """Return the SHA-256 of the whole file."""
     file.seek(0)
     return hashlib.file_digest(file.buffer, "sha256").hexdigest()  # type: ignore[attr-defined]
 

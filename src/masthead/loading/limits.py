@@ -8,7 +8,7 @@ __all__ = ["Limit"]
 
 
 class Limit(NamedTuple):
-    """At most so many rows, or so many hundredths of all rows; ``text`` is how it was given."""
+    """A maximum number of rows, or percentage of all rows; ``text`` is the limit as given."""
 
     text: str
     rows: int
@@ -24,5 +24,5 @@ class Limit(NamedTuple):
         raise ValueError(f"{text!r} is neither a number of rows nor a share of them, such as 1%")
 
     def allows(self, count: int, of: int) -> bool:
-        """Return whether so many rows ``of`` all are within the limit."""
+        """Return whether ``count`` rows of all ``of`` rows are within the limit."""
         return count <= self.rows if self.percent is None else count * 100 <= self.percent * of

@@ -51,8 +51,8 @@ class Loaded(NamedTuple):
     """The result of an import: the counts by table, and the number of rejected rows by file.
 
     ``kept_blank`` is the number of rows with personal data of erased subscribers, which stay blank.
-    ``shown`` are the rows that a dry run was to show. ``kept`` has, by table, how many rows that
-    complete files lack stay, since the books have them (``store.books.kept_records``).
+    ``shown`` are the rows that a dry run shows. ``kept`` is the number of rows, by table, that
+    complete files lack but that stay, since the books have them (``store.books.kept_records``).
     """
 
     counts: dict[str, Counts]
@@ -67,13 +67,13 @@ class Options(NamedTuple):
 
     ``reject`` is the folder for invalid rows; None: they prevent the import. ``max_rejected`` is
     how many of a file's rows may be set aside there; None: any number. ``max_removed``: the files
-    are complete, so rows of their tables that they lack are removed, unless these are more than
-    this of a table. ``is_dry``: change nothing, leave no record and no file, and return at most
-    ``show`` rows of each table that are new, and as many that change, and that are removed.
-    ``waits``: wait for another load of the account. ``marker`` is the name of a file that is no
-    data, and ``marker_at`` when it came, for the record of loads (``store.loads``).
-    ``allow_truncated``: load files that look cut off. ``mapping`` is a file that describes files of
-    another form (``loading.mapping``).
+    are complete, so rows that they lack are removed from their tables, unless a table would lose
+    more than this. ``is_dry``: change nothing, leave no record and no file, and return at most
+    ``show`` new rows of each table, as many changed rows, and as many removed rows. ``waits``: wait
+    for another load of the account. ``marker`` is the name of a file without data, and
+    ``marker_at`` is its time, for the record of loads (``store.loads``). ``allow_truncated``: load
+    files that look cut off. ``mapping`` is a file that describes files in other formats
+    (``loading.mapping``).
     """
 
     reject: Path | None = None
@@ -95,7 +95,7 @@ class _DryRunError(Exception):
     """Rolls back a dry run."""
 
 
-def load(  # noqa: PLR0913 - the three last ones tell how it goes on
+def load(  # noqa: PLR0913 - three of them report progress
     store: Store,
     paths: Sequence[Path],
     *,
@@ -189,7 +189,7 @@ class _Loading:
     _rows_read: dict[int, int] = field(default_factory=dict)
 
     def run(self, record: loads.Recording, by: audit.Actor | None) -> Loaded:
-        """Load the files, and record the load's good end."""
+        """Load the files, and record that the load succeeded."""
         with self.store.writer() as connection:
             with staging_for(connection, self.account_id) as staging:
                 keys = self._stage(staging)
@@ -210,7 +210,7 @@ class _Loading:
         return loaded
 
     def run_dry(self) -> Loaded:
-        """Do all of it but the commit, and return the same, with rows to show."""
+        """Do everything except the commit; return the same result, with rows to show."""
         loaded = None
         with self.store.writer() as connection, staging_for(connection, self.account_id) as staging:
             accounts.settings_of(connection, self.account_id)
@@ -254,8 +254,8 @@ class _Loading:
     def _merge(self, staging: Staging, keys: NaturalKeys) -> tuple[merging.Merged, Loaded]:
         """Check and write the staged rows in the caller's transaction."""
         staging.connection.lock_account(self.account_id)
-        self.store.check_schema(staging.connection)  # files take long, and markers longer
-        accounts.settings_of(staging.connection, self.account_id)  # it may be removed by now
+        self.store.check_schema(staging.connection)  # files and markers take long
+        accounts.settings_of(staging.connection, self.account_id)  # the account may be gone
         self.tell("checking")
         ownership.check_import(staging)
         max_removed, rejects = self.options.max_removed, self.options.reject is not None

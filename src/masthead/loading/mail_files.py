@@ -19,7 +19,7 @@ _NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class Wanted(NamedTuple):
-    """Which file: of the issue's main list, or of one of its gap lists.
+    """Which file to write: that of the issue's main list, or of one of its gap lists.
 
     ``digital`` writes the email addresses of those who get no printed copy. ``for_spreadsheets``
     puts an apostrophe before text that a spreadsheet would take for a formula.
@@ -34,9 +34,9 @@ class Wanted(NamedTuple):
 def write_mail_file(books: Books, wanted: Wanted, path: Path, *, dry_run: bool = False) -> int:
     """Write the file of an issue's list; return how many rows it has, without its header.
 
-    The format is that of the path's ending, ``.csv`` or ``.xlsx``. The issue stays closed from now
+    The path's extension, ``.csv`` or ``.xlsx``, sets the format. The issue stays closed from now
     on. The file gets its name when it is complete. A dry run writes and changes nothing. Raises
-    what ``mark_written`` does, and BadInput if it cannot be written.
+    what ``mark_written`` does, and BadInput if the file cannot be written.
     """
     if path.suffix.lower() not in {".csv", ".xlsx"}:
         raise BadInput(f"{path}: the name of a mail file ends in .csv or .xlsx")
@@ -64,14 +64,14 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]
     with new_file(path) as out:
         writer = csv.writer(out)
         writer.writerow(columns)
-        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is what is left of it
+        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is used after the loop
             writer.writerow(row)
     return count
 
 
 def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
     """Write the rows into a sheet, row by row, with all texts as texts."""
-    # Imported only here, since it takes long.
+    # Imported only here, since the import is slow.
     from openpyxl import Workbook  # noqa: PLC0415
     from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
 
@@ -79,7 +79,7 @@ def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]
         sheet = book.create_sheet("copies")
         sheet.append(columns)
         count = 0
-        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is what is left of it
+        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is used after the loop
             cells = []
             for value in row:
                 text = _NOT_IN_XLSX.sub("", value) if isinstance(value, str) else value

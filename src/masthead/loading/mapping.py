@@ -59,7 +59,7 @@ _AT = re.compile(r" - at `\$(.*)`$")
 class Key(NamedTuple):
     """An id made from ``columns``; ``of`` names what it identifies, in general a table.
 
-    There is no id in a row in which all of them are empty, or all of ``when``.
+    A row has no id if all ``columns`` are empty, or all columns of ``when``.
     """
 
     columns: tuple[str, ...]
@@ -102,7 +102,7 @@ class FileMapping(NamedTuple):
 
 
 def columns_of(source: Source) -> tuple[str, ...]:
-    """Return the columns of the source that a column of a table comes from."""
+    """Return the columns of the source from which a column of a table comes."""
     if isinstance(source, Key):
         return (*source.columns, *source.when)
     return () if source.column is None else (source.column,)
@@ -148,8 +148,8 @@ _FORMS: dict[str, type[Struct]] = {"constant": _Constant, "key": _Key, "column":
 def read_mapping(path: Path, *, is_delivered: bool = False) -> tuple[FileMapping, ...]:
     """Return the mapping in the file ``path``.
 
-    Raises BadInput with a line for each mistake: ``publisher.toml: files[0].dates: …``, and for a
-    link if it ``is_delivered`` with the files.
+    Raises BadInput with a line for each mistake: ``publisher.toml: files[0].dates: …``. If the
+    mapping ``is_delivered`` with the files, raises BadInput for a link too.
     """
     try:
         with open_regular(path) if is_delivered else path.open("rb") as file:
@@ -203,7 +203,7 @@ class _Reading:
                 yield mapping
 
     def _struct(self, form: type[Struct], value: object, place: str) -> Any:
-        """Return ``value`` as a ``form`` without its mistakes; None if it then lacks something."""
+        """Return the correct part of ``value`` as a ``form``; None if a required key is missing."""
         if not isinstance(value, dict):
             self._mistake(place, "has to be a table")
             return None
@@ -336,7 +336,7 @@ class _Reading:
         return Key(tuple(given.key), target or given.of or "", tuple(given.when))
 
     def _check_values(self, place: str, field: Field, source: Source, writing: Writing) -> None:
-        """Find the constants that the column cannot have."""
+        """Report the constants that the column cannot have."""
         if isinstance(source, Key):
             return
         given = {".constant": source.constant} if source.column is None else {}
@@ -359,7 +359,7 @@ def fields_by_name(table: Table) -> dict[str, Field]:
 
 
 def target_of(table: Table, column: str) -> str | None:
-    """Return the name of the table whose id a column holds, None if it is none of Masthead's."""
+    """Return the name of the table whose id a column holds, None if it holds no id of Masthead."""
     if column in table.references:
         return table.references[column]
     return table.name if column == table.key[0] else None

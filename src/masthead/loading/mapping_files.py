@@ -1,4 +1,4 @@
-"""Finding the files of a load with a mapping: mapped ones, and plain ones among them."""
+"""Finding the files of a load with a mapping: mapped and plain files."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,9 +20,8 @@ def find_inputs(
 ) -> list[Input]:
     """Return the files of ``paths``; those whose name matches ``mapping`` are mapped.
 
-    Others are plain files, named after their table. A file ``marker`` is none of them. Raises
-    BadInput for mistakes in the mapping, as :func:`find_files` does, and for a file that is
-    neither.
+    Others are plain files, named after their table. A file ``marker`` is ignored. Raises BadInput
+    for mistakes in the mapping, as :func:`find_files` does, and for a file that is neither.
     """
     if mapping is None:
         return [*find_files(paths)]
@@ -61,9 +60,9 @@ def find_inputs(
 
 
 def prepared(files: Sequence[Input], note: Callable[[str], None]) -> list[Input]:
-    """Return the files with what was detected about them, which is told to ``note`` by a sentence.
+    """Return the files with their detected settings, and call ``note`` with each detection.
 
-    Raises BadInput with all problems of all headers, and of files that look like something else.
+    Raises BadInput with all problems of all headers, and of files that contradict their settings.
     """
     ready: list[Input] = []
     problems: list[str] = []

@@ -1,8 +1,8 @@
 """Rows of a mapped file that lack a record which they should give.
 
-A row without a value for a table's key has no record of that table, which is right where the row
-says nothing of it: a customer without an address. Where it does, the key is what is missing, and a
-complete load would remove the record that it belongs to (rules, "Flat rows").
+A row without a value for a table's key has no record of that table. This is right if the row has no
+data for the table: a customer without an address. If it has such data, the key is missing, and a
+complete load would remove the key's record (rules, "Flat rows").
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _NO_RECORD = "gives no record, since the columns of all keys are empty"
 
 
 class MissingRecords:
-    """Finds the rows of one file that lack a record; tables are named by their number there."""
+    """Finds the rows of one file that lack a record; a table is its number in the mapping."""
 
     def __init__(self, mapping: FileMapping, has_value: Callable[[str | None], bool]) -> None:
         self._tables = mapping.tables
@@ -38,7 +38,7 @@ class MissingRecords:
         by_name: Mapping[str, Cells],
         are_there: Sequence[Sequence[bool]],
     ) -> Iterator[UnreadableRow]:
-        """Yield the rows that lack a record; ``are_there`` has which rows have one, by table."""
+        """Yield the rows that lack a record; ``are_there`` says by table which rows have one."""
         if all(map(all, are_there)):
             return
         for row, has in enumerate(zip(*are_there, strict=True)):
@@ -46,7 +46,7 @@ class MissingRecords:
                 yield UnreadableRow(lines[row], "row", sentence)
 
     def _sentence(self, row: int, by_name: Mapping[str, Cells], has: Sequence[bool]) -> str | None:
-        """Return the problem of a row that lacks records of some tables; None: it has none."""
+        """Return the problem of a row that lacks records of some tables, None if it is right."""
 
         def given(name: str) -> bool:
             cells = by_name.get(name)
@@ -57,7 +57,7 @@ class MissingRecords:
         lacking = tuple(
             n for n, is_there in enumerate(has) if not is_there and not self._is_left_out(n, given)
         )
-        # A value that no record of the row has is one of a record that is missing.
+        # A value that is in no record of the row belongs to a missing record.
         for name, part in self._only_in(lacking):
             if given(name):
                 return self._of_table(part, f"{name[:QUOTED_MAX]} has a value")
@@ -83,7 +83,7 @@ class MissingRecords:
         return any(not any(map(given, when)) for when in conditions)
 
     def _only_in_uncached(self, lacking: tuple[int, ...]) -> list[tuple[str, int]]:
-        """Return the columns of the tables that a row lacks which no other table uses."""
+        """Return the columns that only the ``lacking`` tables use, each with its first table."""
         others = set().union(*(v for n, v in enumerate(self._values_of) if n not in lacking))
         return [
             (name, next(n for n in lacking if name in self._values_of[n]))
@@ -103,14 +103,14 @@ class MissingRecords:
 
 
 def _values(source: Source) -> tuple[str, ...]:
-    """Return the columns whose values a record gets; those of ``when`` tell if there is one."""
+    """Return the columns whose values a record gets; ``when`` only decides whether it exists."""
     return source.columns if isinstance(source, Key) else columns_of(source)
 
 
 def _joined(
     mapped: TableMapping, tables: Sequence[TableMapping]
 ) -> list[tuple[int, Table, tuple[str, ...]]]:
-    """Return the other tables that a table refers to by columns of the source, and by which."""
+    """Return the tables that a table refers to by columns of the source, with these columns."""
     numbers = {table.name: n for n, (table, _) in enumerate(tables)}
     return [
         (numbers[target], tables[numbers[target]].table, _values(source))

@@ -1,7 +1,7 @@
 """Applying a mapping: the rows of a source become rows of one table or of several.
 
-A column of a batch is mapped at a time. A row of the source gives one record for each table, and
-repeats of a record within a batch are dropped here, others in ``store.staged_checks``.
+Batches are mapped column by column. A row of the source gives one record for each table. Repeats of
+a record within a batch are dropped here; ``store.staged_checks`` drops the others.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ _LISTED_MAX = 20
 
 
 def is_of_workbook(path: Path) -> bool:
-    """Return whether a file has rows of a workbook that were rejected, by its name."""
+    """Return whether a file's name says that it has rejected rows of a workbook."""
     stem, format_ = stem_and_format(path)
     return format_ == "csv" and stem_and_format(Path(stem))[1] == "xlsx"
 
@@ -61,12 +61,12 @@ class MappedFile(NamedTuple):
 
     @property
     def format(self) -> str:
-        """The format: that of the mapping, or by the ending of the name."""
+        """The format, from the mapping or from the file's extension."""
         return self.said.format or "csv"
 
     @property
     def has_types(self) -> bool:
-        """Whether numbers are those of the format, whose decimal sign is a point."""
+        """Whether the format has numbers of its own, with a decimal point."""
         return self.format in {"ndjson", "xlsx"} or is_of_workbook(self.path)
 
     @property
@@ -89,11 +89,11 @@ class MappedFile(NamedTuple):
 
     @property
     def encoding_is_said(self) -> bool:
-        """Whether these rows will be read in the same encoding, whatever they hold."""
+        """Whether the encoding is given, so that rejected rows are read in it again."""
         return self.mapping.said.encoding is not None
 
     def column_of(self, problem: Problem) -> str:
-        """Return what a message calls the column of a problem: its name in the source, first."""
+        """Return the name of a problem's column in messages, which begins with the source's."""
         part = problem.file % NUMBERS_PER_FILE - 1
         if not 0 <= part < len(self.mapping.tables):
             return problem.column
@@ -108,11 +108,11 @@ class MappedFile(NamedTuple):
         return self.wrong_columns([name.strip() for name in header], has_all=True)
 
     def wrong_columns(self, names: Sequence[str], *, has_all: bool) -> list[str]:
-        """Return the problems of the columns of a source, or of some rows without ``has_all``."""
+        """Return the problems of a source's columns; without ``has_all``, some may be missing."""
         used = self.mapping.columns()
         ignored = {REASON, *self.mapping.ignore}
         if has_all and used and not used.keys() & set(names):
-            # What stands there is no header, and may be anything: it is not shown.
+            # This line is not a header and may hold anything, so the message does not show it.
             expected = f"{self.mapping_label} names, such as {next(iter(used))[:QUOTED_MAX]!r}"
             return [f"{self.label}: the first line has none of the columns that {expected}"]
         unused = [name for name in names if name not in used and name not in ignored]
@@ -230,7 +230,7 @@ class Mapper:
         return cells if source.default is None else [cell or "" for cell in cells]
 
     def _have_values(self, source: Source, cells: Cells) -> Iterator[bool]:
-        """Return which cells of a key's column have a value, once they are read."""
+        """Yield whether each cell of a key's column has a value after it is read."""
         if isinstance(source, Key):
             return map(bool, cells)
         if source.column is None or source.default is not None or "" in (source.values or ()):
@@ -241,7 +241,7 @@ class Mapper:
         return cell is not None and cell.strip() not in self._empty
 
     def _key_texts(self, key: Key, by_name: Mapping[str, Cells], count: int) -> Cells:
-        """Return the key of each row, "" for one that is empty, None where its columns lack."""
+        """Return the key of each row: "" if it is empty, None if the row has no such columns."""
         nothing = [None] * count
         if len(key.columns) == 1:
             cells = by_name.get(key.columns[0]) or nothing
@@ -275,6 +275,6 @@ class Mapper:
         reads: dict[str, Read] = {}
         for (name, source), cells in zip(mapped.sources.items(), columns, strict=True):
             if isinstance(source, Key):
-                # In the order of the file, so that the ids do not depend on chance.
+                # The ids follow the order of the file, so that each load gives the same ones.
                 reads[name] = self._keys.ids_of(source.of, filter(None, cells)).get
         return reads

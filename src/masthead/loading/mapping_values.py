@@ -1,6 +1,6 @@
 """How single values of a mapped file are read: dates, numbers, yes and no, listed words.
 
-A value is first turned into what a plain file would have, then read by the kind of its column. All
+A value is first converted to the form of a plain file, then read by the kind of its column. All
 messages complete the sentence "<value> is …".
 """
 
@@ -49,14 +49,14 @@ _CENTURY_TURNS_AT = 69
 
 ISO = "YYYY-MM-DD"
 _GROUPS = " '\u2019\u00a0\u202f"
-"""Thousands separators besides the one of ``.`` and ``,`` that is not the decimal sign."""
+"""Thousands separators besides ``.`` or ``,``, whichever is not the decimal sign."""
 
 
 class Writing(NamedTuple):
     """How a source writes its values. ``yes`` and ``no`` are in lower case.
 
-    ``dates`` is the order of a day, such as ``DD.MM.YYYY``. ``decimal`` is "." or "," if it was
-    said. Cells that are in ``empty`` are missing values.
+    ``dates`` is the order of a day, such as ``DD.MM.YYYY``. ``decimal`` is "." or "," if it is
+    given. Cells that are in ``empty`` are missing values.
     """
 
     dates: str = ISO
@@ -70,8 +70,8 @@ class Writing(NamedTuple):
 class Column(NamedTuple):
     """A column of the source, or a constant if ``column`` is None.
 
-    ``values`` replaces the words of the source, all of which it has to list unless there is a
-    ``default``. ``default`` replaces an empty cell too. ``constant`` is the value of each row.
+    ``values`` replaces the words of the source. It lists all of them, unless there is a
+    ``default``, which also replaces an empty cell. ``constant`` is the value of each row.
     """
 
     column: str | None
@@ -85,7 +85,7 @@ class Column(NamedTuple):
 def day_pattern(dates: str) -> re.Pattern[str]:
     """Return the pattern of days written as ``dates``, with groups y, m, d and time.
 
-    Raises ValueError for what is no such order.
+    Raises ValueError if ``dates`` is not an order of a day.
     """
     tokens = _DAY_TOKENS.findall(dates)
     parts = [token for token in tokens if token in _DIGITS]
@@ -104,7 +104,7 @@ def day_pattern(dates: str) -> re.Pattern[str]:
 def reader(
     field: Field, source: Column, writing: Writing, *, has_types: bool = False
 ) -> Callable[[str], Value]:
-    """Return a function that reads a cell of ``source``, also an empty one, for a column.
+    """Return a function that reads a cell of ``source``, which may be empty, for a column.
 
     It returns the value to store, None if there is none. It raises ValueError, whose message
     completes "<value> is". ``has_types``: the format has numbers of its own, as XLSX and NDJSON do,
@@ -155,7 +155,7 @@ def _replaced(values: Mapping[str, str], text: str, default: str | None) -> str:
 
 
 def _remembering(kind: Kind, read: Callable[[str], Value]) -> Callable[[str], Value]:
-    """Return ``read`` with a memory, where values repeat: days and amounts, not ids and text."""
+    """Return ``read`` with a cache if values repeat: days and amounts, not ids and text."""
     return lru_cache(_REMEMBERED_MAX)(read) if isinstance(kind, _REPEATING) else read
 
 

@@ -48,7 +48,7 @@ ToCells = Callable[[dict[str, object]], dict[str, str]]
 
 
 class UnreadableValue(ValueError):
-    """A value that is no cell; its message is shown after "<column>: "."""
+    """A value that cannot be a cell; its message is shown after "<column>: "."""
 
     def __init__(self, column: str, sentence: object) -> None:
         super().__init__(str(sentence))
@@ -142,8 +142,8 @@ def _read_record(
 
 
 def _check_keys(text: bytes, record: dict[str, object]) -> None:
-    """Raise ValueError for a repeated key; the decoder has kept only the last one."""
-    # The usual case, without parsing again: as many ends of keys as keys.
+    """Raise ValueError for a repeated key; the decoder keeps only the last one."""
+    # The usual case needs no second parsing: there are as many ends of keys as keys.
     if text.count(b'":') == len(record) and not any(end in text for end in _KEY_BEFORE_SPACE):
         return
     pairs = json.loads(text, object_pairs_hook=list, parse_int=str, parse_float=str)
@@ -182,7 +182,7 @@ _decode_unchanged = msgspec.json.Decoder(float_hook=_unchanged_number).decode
 def read_object(text: bytes) -> dict[str, object]:
     """Return a line of NDJSON as an object, or ``{"raw": …}`` if it is not an object.
 
-    Encoded again, its numbers have their original form.
+    If it is encoded again, its numbers have their original form.
     """
     try:
         found = _decode_unchanged(text.removeprefix(BOM_UTF8))

@@ -1,7 +1,7 @@
 """Files of orders: CSV and NDJSON with an ``external_reference``, such as a web shop's export.
 
-A row is an item; the rows with one reference are an order and agree in its columns. The same file
-loaded again changes nothing (circulation, "Order").
+A row is an item; the rows with one reference are an order and agree in its columns. Loading the
+same file again changes nothing (circulation, "Order").
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ _OF_ITEM = (
 )
 
 COLUMNS = (*_OF_ORDER, *_OF_ITEM)
-"""The columns of a file of orders; only ``external_reference`` must be there."""
+"""The columns of a file of orders; only ``external_reference`` is required."""
 
 _IDS = {
     "subscriber_id",
@@ -118,10 +118,10 @@ def listed(problems: Sequence[Problem]) -> BadInput:
 def read_orders(
     paths: Sequence[Path], *, allow_truncated: bool = False
 ) -> tuple[list[OrderRows], list[Problem]]:
-    """Return the orders of files, in the order of their first rows, and the problems of others.
+    """Return the valid orders of files, in the order of their first rows, and all problems.
 
-    A problem is a value that is no such value, or a row that contradicts another one of its order;
-    such an order is not among the first. Raises BadInput for a file that does not exist, for
+    A problem is an invalid value, or a row that contradicts another row of its order. Orders with
+    problems are not returned. Raises BadInput for a file that does not exist, for
     unknown columns, and, unless ``allow_truncated``, for a file that looks cut off.
     """
     problems: list[Problem] = []
@@ -174,7 +174,7 @@ def _read(path: Path, problems: list[Problem], *, allow_truncated: bool) -> list
 def _rows(
     path: Path, label: str, problem: Callable[[int, str, str], None], *, allow_truncated: bool
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield each row that can be read, with its line, without its empty cells."""
+    """Yield the line and the non-empty cells of each row that can be read."""
     unknown: set[str] = set()
     for batch in source_batches(path, label, allow_truncated=allow_truncated):
         for name in batch.columns:
@@ -198,7 +198,7 @@ def _rows(
 def _parsed(
     line: int, cells: Mapping[str, str], problem: Callable[[int, str, str], None]
 ) -> Row | None:
-    """Return the values of a row, None if one of them is wrong."""
+    """Return the values of a row, None if one of them is invalid."""
     row: dict[str, int | str] = {}
     is_good = True
     for name, text in cells.items():

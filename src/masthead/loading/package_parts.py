@@ -1,6 +1,6 @@
 """The parts of a workbook's package, each parsed as a stream within limits.
 
-What no workbook of records needs is refused as soon as it is seen (rules, "Workbooks").
+The parser refuses at once what no workbook of records needs (rules, "Workbooks").
 """
 
 import os
@@ -19,8 +19,8 @@ __all__ = ["Part", "TooMuchError", "check_directory", "told"]
 
 _FREE_ELEMENTS = 1_000_000
 _ELEMENTS_A_BYTE = 5
-"""A part has at most so many elements, and so many more for each of its packed bytes. A cell with
-a value has two, and takes at least two bytes in files of spreadsheets."""
+"""A part has at most ``_FREE_ELEMENTS`` elements, and this many more for each packed byte. A cell
+with a value has two elements, and takes at least two bytes in files of spreadsheets."""
 
 _DIRECTORY_MAX = 1024 * 1024
 _TOKEN_MAX = 1024 * 1024
@@ -32,7 +32,7 @@ _START = Callable[[str, dict[str, str]], None]
 
 
 class TooMuchError(Exception):
-    """A part has more of something than a workbook of records has."""
+    """A part exceeds a limit that every workbook of records keeps."""
 
 
 class Part:
@@ -80,7 +80,7 @@ class Part:
     def run(
         self, start: _START, end: Callable[[str], None], text: Callable[[str], None] | None = None
     ) -> None:
-        """Parse it at once."""
+        """Parse the whole part at once."""
         for _ in self.parse(start, end, text):
             pass
 
@@ -108,7 +108,7 @@ def _refuse_doctype(*_: object) -> NoReturn:
 
 @contextmanager
 def told(label: str) -> Iterator[None]:
-    """Raise BadInput for what is too much."""
+    """Raise BadInput if the block raises TooMuchError."""
     try:
         yield
     except TooMuchError as error:
@@ -118,7 +118,7 @@ def told(label: str) -> Iterator[None]:
 def check_directory(raw: IO[bytes]) -> int:
     """Return the size of a zip file; raise ValueError for a directory of more than 1 MiB.
 
-    All of it is read before anything else, and takes many times its size.
+    The whole directory is read before anything else, and takes many times its size in memory.
     """
     size = raw.seek(0, os.SEEK_END)
     raw.seek(max(0, size - _END_OF_DIRECTORY))
@@ -128,7 +128,7 @@ def check_directory(raw: IO[bytes]) -> int:
         for found in re.finditer(re.escape(signature), tail):
             at = found.start() + place
             stated = int.from_bytes(tail[at : at + length], "little")
-            # All bits are set where the longer form of the directory has the size.
+            # All bits are set if the longer form of the directory has the size.
             if _DIRECTORY_MAX < stated < 2 ** (8 * length) - 1:
                 raise ValueError("a directory of too many parts")
     return size

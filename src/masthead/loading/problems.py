@@ -19,7 +19,7 @@ _ID = re.compile(r"(?<!line )\b[0-9]{1,19}\b")
 def with_keys(
     files: Sequence[Input], keys: NaturalKeys, problems: Iterable[Problem]
 ) -> Iterator[Problem]:
-    """Yield the problems, with natural keys in place of the ids that the load has given them."""
+    """Yield the problems, with natural keys instead of the ids that the load has given to them."""
     for problem in problems:
         file, part = files[problem.file // NUMBERS_PER_FILE], problem.file % NUMBERS_PER_FILE
         name = file.key_of(part - 1, problem.column) if isinstance(file, MappedFile) else None

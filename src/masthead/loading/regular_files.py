@@ -1,7 +1,7 @@
-"""Opening files that somebody else has delivered: regular files, and none behind a link.
+"""Opening files that somebody else has delivered: only regular files, never through a link.
 
-Who writes into a folder may put links there: to another publisher's files, to Masthead's secrets.
-Each open goes by the descriptor of the folder and follows none (rules, "Links in deliveries").
+The sender can put links into a folder: to another publisher's files, to Masthead's secrets. Each
+open uses the descriptor of the folder and follows no link (rules, "Links in deliveries").
 """
 
 import os
@@ -27,7 +27,7 @@ _KINDS = (
 
 
 def is_regular(path: Path) -> bool:
-    """Return whether a path is that of a regular file; a link to one is none."""
+    """Return whether a path is that of a regular file and not of a link to one."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
@@ -35,14 +35,14 @@ def is_regular(path: Path) -> bool:
 
 
 def check_regular(path: Path) -> None:
-    """Raise BadInput if a file that is there is none that is loaded: a link, a device, a pipe."""
+    """Raise BadInput for an existing file that cannot be loaded: a link, a device, a pipe."""
     _refuse(path, path.lstat(), path.parent.stat())
 
 
 def check_name(path: Path) -> None:
     """Raise BadInput for a file whose name has control characters.
 
-    It would stand in messages, in the record of loads and in the names of other files.
+    The name appears in messages, in the record of loads and in the names of other files.
     """
     if (shown := printable(path.name)) != path.name:
         raise BadInput(f"{path.parent / shown}: its name has control characters: rename the file")
@@ -52,15 +52,15 @@ def check_name(path: Path) -> None:
 def open_regular(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, and close it after the block.
 
-    Raises BadInput for a symbolic link, a device, a pipe, and a hard link to a file of somebody
-    else than the owner of the folder; OSError as :func:`open` does.
+    Raises BadInput for a symbolic link, a device, a pipe, and a hard link to a file that the
+    owner of the folder does not own; OSError as :func:`open` does.
     """
     folder = os.open(path.parent, _FOLDER_FLAGS)
     try:
         _refuse(path, os.stat(path.name, dir_fd=folder, follow_symlinks=False), os.fstat(folder))
         descriptor = os.open(path.name, _FLAGS, dir_fd=folder)
         with os.fdopen(descriptor, "rb") as file:
-            # It may have been replaced since the look above.
+            # The file may have been replaced since the check above.
             _refuse(path, os.fstat(descriptor), os.fstat(folder))
             yield file
     finally:

@@ -23,7 +23,7 @@ from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging
 __all__ = ["Source", "write_rejects"]
 
 _MARKED = ("utf-16-le", "utf-16-be")
-"""Their files begin with a byte order mark, by which they are known whatever they hold."""
+"""Encodings whose files get a byte order mark, by which they are detected."""
 
 
 class Source(Protocol):
@@ -39,29 +39,29 @@ class Source(Protocol):
 
     @property
     def said(self) -> Said:
-        """How it was read, with everything filled in."""
+        """The settings with which it was read, all of them filled in."""
 
     @property
     def reject_name(self) -> str:
-        """The name of the file for its rejected rows, without the ending, which is the source's."""
+        """The name of the file for its rejected rows, without the extension, which is the same."""
 
     @property
     def reject_reason(self) -> str:
         """The name of their last column, which is ignored when they are imported."""
 
     def column_of(self, problem: Problem) -> str:
-        """Return what a message calls the column of a problem."""
+        """Return the name of a problem's column in messages."""
 
     @property
     def encoding_is_said(self) -> bool:
-        """Whether these rows will be read in the same encoding, whatever they hold."""
+        """Whether the encoding is given, so that rejected rows are read in it again."""
 
 
 def write_rejects(folder: Path, files: Sequence[Source], staging: Staging) -> dict[str, int]:
     """Write the rows with problems into ``folder``; return their number by file.
 
     A file has the format, encoding, separator and quotes of its source, so that it is read as the
-    source was; rows of XLSX become CSV. A second file of one name is in a subfolder. A line of
+    source was; rows of XLSX become CSV. A second file of the same name is in a subfolder. A line of
     NDJSON that is not an object becomes the value of ``raw``. Raises BadInput if ``folder`` cannot
     be written to, or is a link.
     """
@@ -88,7 +88,7 @@ def write_rejects(folder: Path, files: Sequence[Source], staging: Staging) -> di
 def _write(path: Path, file: Source, problems: Sequence[Problem]) -> int:
     """Read ``file`` again, and write the rows with ``problems``; return their number.
 
-    A few rows may look like another encoding than the whole file; they are written as UTF-8.
+    If these rows alone look like another encoding than the whole file, they are written as UTF-8.
     """
     encoding = file.said.encoding or UTF_8
     count = _write_rows(path, file, problems, encoding)
@@ -113,7 +113,7 @@ def _write_rows(path: Path, file: Source, problems: Iterable[Problem], encoding:
             out,
             delimiter=file.said.separator or ",",
             quotechar=quote,
-            # Other quotes are known by those of the header.
+            # A file with other quotes is detected by the quotes of its header.
             quoting=csv.QUOTE_MINIMAL if quote == '"' else csv.QUOTE_ALL,
         )
         if file.said.format != "ndjson":

@@ -1,4 +1,4 @@
-"""Reading the rows of a file, whatever its format, without knowing what its columns mean."""
+"""Reading the rows of a file in any format, without knowing what its columns mean."""
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
@@ -30,11 +30,11 @@ FORMATS = {
     ".jsonl": "ndjson",
     ".xlsx": "xlsx",
 }
-"""The format of a file by the ending of its name, before ``.gz`` and ``.zst``, in lower case."""
+"""The format of a file by its extension before ``.gz`` and ``.zst``, in lower case."""
 
 
 def stem_and_format(path: Path) -> tuple[str, str]:
-    """Return the name of a file without its endings, and its format; "" if none is known."""
+    """Return the name of a file without its extensions, and its format; "" if it is unknown."""
     ending = ending_of(path)
     format_ = FORMATS.get(ending.lower(), "")
     name = path.name if format_ == "xlsx" else unpacked_name(path)
@@ -42,9 +42,9 @@ def stem_and_format(path: Path) -> tuple[str, str]:
 
 
 def ending_of(path: Path) -> str:
-    """Return the ending that tells the format of a file, "" for a name without one."""
+    """Return the extension that shows the format of a file, "" for a name without one."""
     for ending, format_ in FORMATS.items():
-        # A workbook is packed already.
+        # A workbook is already compressed.
         name = path.name if format_ == "xlsx" else unpacked_name(path)
         if name.lower().endswith(ending):
             return name[-len(ending) :]
@@ -61,9 +61,9 @@ def unpacked_name(path: Path) -> str:
 
 
 def complete(path: Path, label: str, said: Said = NOTHING_SAID) -> Detected:
-    """Fill in what ``said`` leaves open: the format by the file's name, the rest by its bytes.
+    """Fill in what ``said`` leaves open: the format from the file's name, the rest from its bytes.
 
-    A file that is completed is not looked at again. Raises BadInput as :func:`detect` does.
+    A file whose settings are complete is not read again. Raises BadInput as :func:`detect` does.
     """
     if isinstance(said, Known):
         return Detected(said, None)
@@ -88,7 +88,7 @@ def source_batches(
 
     The columns have the file's own names, unchecked; the first batch of a file with a header has
     them even if there is no row. What ``said`` leaves open is detected. ``to_cells`` makes cells
-    of an object of NDJSON, or raises ValueError. Raises BadInput, with file and line, for broken
+    from an object of NDJSON, or raises ValueError. Raises BadInput, with file and line, for broken
     compression or quotes, a row of more than 16 MiB or 10,000 cells, a file that looks cut off
     unless ``allow_truncated``, and a workbook that cannot be read.
     """
@@ -110,7 +110,7 @@ def source_batches(
 def source_rows(
     path: Path, label: str, said: Said = NOTHING_SAID
 ) -> Generator[tuple[int, list[str] | bytes], None, None]:
-    """Yield each row with its line number, unparsed: its cells, or the bytes of NDJSON, as UTF-8.
+    """Yield the line number of each row and its unparsed cells, or for NDJSON its UTF-8 bytes.
 
     The first row with cells is the header. Raises BadInput as :func:`source_batches` does, but not
     for a file that looks cut off.

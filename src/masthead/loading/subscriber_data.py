@@ -1,7 +1,7 @@
 """All data of one subscriber as a JSON object, for a request of that person.
 
 Records have the shapes of the interface. In addition, a subscription has the issues it received
-and what the books have of it, an order its payment, and an entry of a mailing list its name.
+and its data in the books, an order has its payment, and an entry of a mailing list has its name.
 """
 
 import msgspec
@@ -38,7 +38,7 @@ def subscriber_data(
 
 
 def record_of(held: Held) -> Record:
-    """Return all data of a subscriber by name, as the interface shows them."""
+    """Return all data of a subscriber by name, as the interface shows it."""
     *subscriber, changed_at = held.subscriber
     modified_date = changed_at and format_second(changed_at)
     return {

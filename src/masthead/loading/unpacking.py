@@ -26,7 +26,7 @@ __all__ = ["ENDINGS", "FREE_BYTES", "GROWTH_MAX", "opened"]
 ENDINGS = (".gz", ".zst")
 GROWTH_MAX = 250
 FREE_BYTES = 64 * 1024 * 1024
-"""Every file may expand to this size, however small it is."""
+"""Every file may expand to this size, even if it is very small."""
 
 _WINDOW_LOG_MAX = 27
 """128 MiB, the default limit of the zstd command."""
@@ -61,7 +61,7 @@ class _Bounded(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path, label: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """Yield a file of the decompressed bytes, and the file itself, whose position tells progress.
+    """Yield a file of the decompressed bytes, and the file itself, whose position is the progress.
 
     Raises BadInput, which starts with ``label``, for broken compression, for a file that expands
     to more than 64 MiB and more than 250 times its size, and as :func:`open_regular` does.

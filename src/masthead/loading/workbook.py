@@ -1,9 +1,8 @@
-"""A workbook's cells as values, read part by part in a bounded memory.
+"""A workbook's cells as values, read part by part in bounded memory.
 
-A small file can unpack to hundreds of megabytes, of which a tree of objects takes many times as
-much. So each part is parsed as a stream, only those are read that have cells or say what cells
-mean, and what no workbook of records needs is refused as soon as it is seen (rules,
-"Workbooks").
+A small file can unpack to hundreds of megabytes, and a tree of objects takes many times as much.
+So each part is parsed as a stream. The reader reads only the parts that have cells or say what
+cells mean, and refuses at once what no workbook of records needs (rules, "Workbooks").
 """
 
 import posixpath
@@ -20,25 +19,25 @@ from masthead.loading.package_parts import Part, TooMuchError, check_directory, 
 __all__ = ["LINES_MAX", "Workbook"]
 
 LINES_MAX = 1_048_576
-"""As many rows as a sheet can have."""
+"""The maximum number of rows in a sheet."""
 
 _COLUMNS_MAX = 16_384
-"""As many columns as a sheet can have."""
+"""The maximum number of columns in a sheet."""
 
 _FREE_PLACES = 10_000_000
 _PLACES_AN_ELEMENT = 20
-"""The empty cells between others count too: rows have at most so many places, and more by what the
-sheet has of elements."""
+"""The rows of a sheet have at most ``_FREE_PLACES`` places, and this many more for each element of
+the sheet. Empty cells between others are places too."""
 
 _STRINGS_MAX = 256 * 1024 * 1024
-"""What all shared strings may take in memory, in bytes."""
+"""The maximum size of all shared strings in memory, in bytes."""
 
 _FORMAT_MAX = 1_000
 _COLUMN = re.compile(r"([A-Z]{1,3})[0-9]*")
 
 
 class _Strings:
-    """Shared strings, as bytes of UTF-8 one behind the other."""
+    """Shared strings, as consecutive bytes of UTF-8."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -61,8 +60,8 @@ class _Strings:
 class Workbook:
     """A workbook: the names of its sheets, and the cells of one.
 
-    Its methods raise BadInput, which begins with ``label``, for one that is too large, and other
-    exceptions for what is no workbook.
+    Its methods raise BadInput, which begins with ``label``, for a workbook that is too large, and
+    other exceptions for a file that is not a workbook.
     """
 
     def __init__(self, raw: IO[bytes], label: str) -> None:
@@ -75,7 +74,7 @@ class Workbook:
         self._dates: set[int] = set()
         self._durations: set[int] = set()
         self.sheets: dict[str, str] = {}
-        """The part of each sheet with cells, by its name, in their order."""
+        """The part of each sheet with cells, by the sheet's name, in the order of the sheets."""
         with told(label):
             self._read()
 
@@ -116,7 +115,7 @@ class Workbook:
                 read(self._part(part))
 
     def _related(self, of: str, kind: str) -> Mapping[str, str]:
-        """Return the parts of a kind to which a part is related, by their ids; "" is the first."""
+        """Return the parts of a kind to which part ``of`` is related, by id; "" has the first."""
         folder, name = posixpath.split(of)
         related = posixpath.join(folder, "_rels", f"{name}.rels")
         if related not in self._names:
@@ -133,8 +132,8 @@ class Workbook:
         return found
 
     def _read_styles(self, part: Part) -> None:
-        """Note which styles of cells are those of dates and of durations."""
-        from openpyxl.styles import numbers  # noqa: PLC0415 - that takes a tenth of a second
+        """Note which styles of cells are for dates and durations."""
+        from openpyxl.styles import numbers  # noqa: PLC0415 - takes a tenth of a second
 
         codes: dict[str, str] = {}
         kinds: dict[str, tuple[bool, bool]] = {}
@@ -177,7 +176,7 @@ class Workbook:
 
         def end(name: str) -> None:
             if name == "si":
-                # So spreadsheets write an underscore that begins no escape.
+                # Spreadsheets write an underscore that begins no escape in this way.
                 self._strings.add(text.end().replace("x005F_", ""))
             else:
                 text.stop(name)
@@ -199,7 +198,7 @@ class Workbook:
         return _moment(text) if kind == "d" else text
 
     def _number(self, text: str, style: str) -> object:
-        """Return a number, or the date or duration that its style makes of it."""
+        """Return a number, or a date or duration if the style says so."""
         number = float(text) if "." in text or "E" in text or "e" in text else int(text)
         if not style or int(style) not in self._dates:
             return number
@@ -220,7 +219,7 @@ def _moment(text: str) -> object:
 
 
 class _Text:
-    """Collects the text of an element: of its ``t``, without what says how it is pronounced."""
+    """Collects the text of an element from its ``t``, without its phonetic text."""
 
     def __init__(self) -> None:
         self._found: list[str] = []

@@ -26,10 +26,10 @@ from masthead.loading.workbook import Workbook
 __all__ = ["UNPACKED_MAX", "xlsx_batches", "xlsx_rows"]
 
 UNPACKED_MAX = 512 * 1024 * 1024
-"""A workbook is a zip file, whose parts have at most this size together, in bytes."""
+"""The maximum size of all parts of a workbook, which is a zip file, in bytes."""
 
 _DIGITS = 15
-"""As many digits of a number as spreadsheets keep and show; a double has noise behind them."""
+"""The digits of a number that spreadsheets keep and show; further digits of a double are noise."""
 
 _ERRORS = frozenset(
     ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!")
@@ -75,10 +75,10 @@ def xlsx_batches(path: Path, label: str, said: Said) -> Iterator[Batch]:
 
 
 def xlsx_rows(path: Path, label: str, said: Said) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row that is not blank, with its number; the first is the header.
+    """Yield the number and the cells of each row that is not blank; the first row is the header.
 
-    Raises BadInput for a file that is no workbook, one that is too large when it is unpacked, a
-    sheet that does not exist, and a row of more than 10,000 cells.
+    Raises BadInput for a file that is not a workbook, a workbook that is too large when it is
+    unpacked, a sheet that does not exist, and a row of more than 10,000 cells.
     """
     with _opened(path, label) as raw:
         header: list[str] = []
@@ -115,7 +115,7 @@ def _rows(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[st
 
 
 def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[object]]]:
-    """Yield the number and the values of each row of the sheet that has any."""
+    """Yield the number and the values of each row of the sheet that has a value."""
     try:
         book = Workbook(raw, label)
         if not book.sheets:
@@ -128,7 +128,7 @@ def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[
     except BadInput:
         raise
     except Exception as error:
-        # A broken workbook is any exception of a parser, whose message may quote a secret.
+        # A parser may raise any exception for a broken workbook, and its message may quote secrets.
         raise BadInput(f"{label}: {_NO_WORKBOOK} ({type(error).__name__})") from error
 
 
@@ -146,7 +146,7 @@ def _duration(value: timedelta) -> str:
 
 
 def _to_second(value: datetime) -> datetime:
-    """Return the nearest second: a sheet has days as fractions, which are not exact."""
+    """Return the nearest second: a sheet has times as fractions of days, which are not exact."""
     rounded = value.replace(microsecond=0)
     return rounded + timedelta(seconds=1) if value.microsecond >= 500_000 else rounded
 
@@ -159,11 +159,11 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
     time: lambda value: value.isoformat("seconds"),
     timedelta: _duration,
 }
-"""The text of a cell as NDJSON or CSV would have it, by its type; others as Python writes them."""
+"""The function by type that writes a cell as NDJSON or CSV has it; others as Python has them."""
 
 
 def _problem(header: list[str], row: list[str]) -> tuple[str, str] | None:
-    """Return the column and the problem of a row that is no record, None if it is one."""
+    """Return the column and the problem of a row that is not a record, None for a record."""
     for n, cell in enumerate(row):
         if cell and (n >= len(header) or not header[n]):
             return "row", f"has the value {cell[:QUOTED_MAX]!r} in a column without a name"
