@@ -1,7 +1,7 @@
 """The mirror: a local copy of a service's data, kept by its change feed.
 
-It knows the service only by its interface, through :class:`masthead.Client`. The copy is a
-database of its own, with tables that are made to be joined.
+It uses only the service's interface, through :class:`masthead.Client`. The copy is a separate
+database, with tables that are made for joins.
 """
 
 from masthead.mirror.database import Copy, State, Tell, open_copy

@@ -1,8 +1,8 @@
 """Amounts in a copy whose columns are decimals of one scale, as in DuckDB and Parquet.
 
-A decimal is shown with as many decimal places as the publisher's file has, which the digest of the
-service contains. Such a column cannot hold them, so another one does, ``total_decimals`` for
-``total``.
+The interface shows a decimal with the decimal places of the publisher's file, and the service's
+digest depends on them. A column of one scale cannot hold their number, so a second column does:
+``total_decimals`` for ``total``.
 """
 
 import re
@@ -15,21 +15,21 @@ from masthead.contract.shapes import Field
 __all__ = ["TYPE", "added_columns", "fits", "wire_text", "with_decimals"]
 
 TYPE = "DECIMAL(38, 18)"
-"""Holds every amount that Masthead does: up to 18 digits, and up to 15 decimal places."""
+"""Holds every amount that Masthead holds: up to 18 digits, and up to 15 decimal places."""
 
 _PLACES = 18
 _FITS = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,18})?")
 
 
 def added_columns(columns: Sequence[Field]) -> list[str]:
-    """Return the names of the columns that a table has in addition, each a SMALLINT."""
+    """Return the names of a table's additional columns, each a SMALLINT."""
     return [_decimals(field) for field in columns if isinstance(field.kind, DecimalText)]
 
 
 def with_decimals(columns: Sequence[Field], row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a row with the values of the additional columns.
 
-    Raises ValueError if an amount does not fit into its column, which would round it.
+    Raises ValueError if an amount does not fit into its column: the column would round it.
     """
     added = []
     for field, value in zip(columns, row, strict=True):
@@ -41,15 +41,15 @@ def with_decimals(columns: Sequence[Field], row: tuple[Any, ...]) -> tuple[Any, 
 
 
 def fits(column: Field, value: Any) -> bool:
-    """Return whether a column can hold a value, if the column is one of amounts."""
+    """Return whether a column can hold a value; only columns of amounts have limits."""
     is_amount = isinstance(column.kind, (DecimalText, Number)) and value is not None
     return not is_amount or _FITS.fullmatch(value) is not None
 
 
 def wire_text(column: Field) -> str:
-    """Return the expression for an amount as text, without zeros at its end that are not shown.
+    """Return the expression for an amount as text, with the decimal places that are shown.
 
-    An amount that has more decimal places than its number of them says is shown with all of them.
+    If an amount has more decimal places than the additional column says, the text has all of them.
     """
     text = f'CAST("{column.name}" AS VARCHAR)'
     if isinstance(column.kind, Number):

@@ -1,4 +1,4 @@
-"""Writing records of the change feed to the copy, and removing those that are gone, in batches."""
+"""Writing records of the change feed to the copy, and removing deleted records, in batches."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
@@ -18,7 +18,7 @@ _ROWS = {entity.name: rows_of(entity) for entity in ENTITIES}
 
 
 class Applied:
-    """The number of records written, the ids of the list downloads among them, and the removed."""
+    """The numbers of records written and removed, and the ids of the list downloads written."""
 
     def __init__(self) -> None:
         self.records = 0
@@ -34,7 +34,7 @@ def apply(
 ) -> Applied:
     """Write the records, which replace those with the same ids; return what was written.
 
-    If a record comes twice, the later one stays. ``tell`` is called with the number so far.
+    If a record comes twice, the later one counts. ``tell`` is called with the number so far.
     """
     applied = Applied()
     for entity, batch in in_batches(records):
@@ -55,7 +55,7 @@ def apply_deletions(
     *,
     tell: Callable[[int], None] = lambda _count: None,
 ) -> None:
-    """Remove records after ``applied`` was written, and count there those that the copy had."""
+    """Remove records after :func:`apply`, and count in ``applied`` those that the copy had."""
     for name, of_entity in groupby(deletions, attrgetter("entity")):
         entity = entity_named(name)
         while batch := [deletion.id for deletion in islice(of_entity, BATCH_RECORDS)]:
@@ -66,7 +66,7 @@ def apply_deletions(
 
 
 def remove_records(copy: Copy, entity: Entity, ids: list[int]) -> int:
-    """Remove records with all that belongs to them; return how many of them the copy had."""
+    """Remove records with their nested records; return how many of them the copy had."""
     first, *others = entity.tables
     if entity.shape is ListDownload:
         others.append(ENTRIES)

@@ -31,22 +31,22 @@ from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
 __all__ = ["Copy", "State", "Tell", "open_copy"]
 
 Tell = Callable[[str, int], None]
-"""Is called with what is being read or written, and how many so far."""
+"""A function that is called with the kind of records in progress, and the number so far."""
 
 _STATE_TABLE = "mirror"
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 _KEEPALIVES = """
     SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
 """
-"""The server notices within a minute that a mirror has lost its power, and ends its transaction."""
+"""The server notices within a minute if a mirror's host loses power, and ends its transaction."""
 
 
 class State(NamedTuple):
     """The source and the progress of a copy.
 
     ``base_url`` and ``account_id`` (None: unknown) identify the source. ``changed_since`` is the
-    time for the next request. ``lacking`` says what the source could not give at first; None: it
-    gave everything.
+    time for the next request. ``lacking`` says what the source lacked at the first pass; None: it
+    had everything.
     """
 
     base_url: str
@@ -58,11 +58,11 @@ class State(NamedTuple):
 def open_copy(url: str, *, must_exist: bool = False) -> "Copy":
     """Return the copy at a URL, and create its tables.
 
-    With ``must_exist`` nothing is created, and BadInput is raised if no copy has begun there.
+    With ``must_exist``, creates nothing, and raises BadInput if no copy has been started there.
 
     The URL is ``sqlite:///copy.db``, ``postgresql://…``, ``duckdb:///copy.duckdb`` or
-    ``parquet://folder/``. Raises BadUsage for any other, for a database that holds something else,
-    and if the package of DuckDB is missing; StoreUnavailable if the database cannot be opened.
+    ``parquet://folder/``. Raises BadUsage for another URL, for a database with other contents, and
+    if the package of DuckDB is missing; StoreUnavailable if the database cannot be opened.
     """
     path = sqlite_path(url) or duckdb_path(url) or parquet_folder(url)
     if path is None and not is_postgresql(url):
@@ -89,7 +89,7 @@ def open_copy(url: str, *, must_exist: bool = False) -> "Copy":
 
 
 def _is_there(url: str, path: Path) -> bool:
-    """Return whether there is the file, or the newest version of a folder."""
+    """Return whether the file exists, or the newest version of a folder."""
     return (path / PARQUET_CURRENT if parquet_folder(url) else path).exists()
 
 
@@ -112,7 +112,7 @@ def _open_path(url: str, path: Path) -> "Copy":
 
 def _open_duckdb(url: str, path: Path) -> "Copy":
     try:
-        # Imported only here, since only an extra brings DuckDB.
+        # Imported only here, since DuckDB comes only with an extra.
         from masthead.databases import duckdb  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name != "duckdb":
@@ -140,7 +140,7 @@ def _open_server(url: str) -> Connection:
     session = connect(url)
     connection = PostgresConnection(session)
     with explaining():
-        # Behind a pooler, they would be those of whoever gets the session next.
+        # Behind a pooler, the next user of the session would get these settings.
         if not session.is_pooled():
             connection.script(_KEEPALIVES)
     return connection
@@ -149,8 +149,8 @@ def _open_server(url: str) -> Connection:
 class Copy:
     """A copy. Its state and rows are read and written in a block of ``writing`` or ``reading``.
 
-    The block raises StoreUnavailable if the database cannot be used. ``files`` are those of a copy
-    in Parquet.
+    The block raises StoreUnavailable if the database cannot be used. ``files`` are the files of a
+    copy in Parquet.
     """
 
     def __init__(self, connection: Connection, files: ParquetFiles | None = None) -> None:
@@ -174,7 +174,7 @@ class Copy:
                 self._connection.switch_to_wal()
                 self._connection.limit_wal()
         with self.writing():
-            # Again, since another process may have created tables meanwhile.
+            # Checked again, since another process may have created tables meanwhile.
             if len(self._check_columns()) < len(TABLES) + 1:
                 self._connection.script(_schema(self._dialect))
 
@@ -229,7 +229,7 @@ class Copy:
                 "the copy is in use: another process writes to it, perhaps another mirror"
             ) from None
         except (DatabaseUnavailable, self._connection.driver_error) as error:
-            # Only the first line, since those after it can quote a row.
+            # Only the first line, since the further lines can quote a row.
             first_line = str(error).partition("\n")[0]
             reason = error.reason if isinstance(error, DatabaseUnavailable) else first_line
             raise StoreUnavailable(f"the copy cannot be used: {reason}") from error
@@ -258,11 +258,11 @@ class Copy:
         *,
         within: tuple[int, ...] = (),
     ) -> None:
-        """Insert rows after deleting those with the same keys (None: there are none).
+        """Insert rows after deleting the rows with the same keys (None: the table has none).
 
-        A key is a value of the first column, the owner; or of the column after those whose values
-        are ``within``, the start of the primary key, which all of the rows share. Raises
-        MastheadError if the database cannot hold a value.
+        A key is a value of the first column, the owner. With ``within``, the start of the primary
+        key that all rows share, it is a value of the column after these. Raises MastheadError if
+        the database cannot hold a value.
         """
         found = list(rows)
         try:
@@ -282,7 +282,7 @@ class Copy:
         return [*(field.name for field in table.columns), *added]
 
     def remove(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> int:
-        """Remove the rows with these keys, which are those of :meth:`put`; return their number."""
+        """Remove the rows with these keys, as in :meth:`put`; return their number."""
         *shared, last = (column.name for column in table.columns[: len(within) + 1])
         conditions = [f"{name} = :{name}" for name in shared]
         conditions.append(self._dialect.is_among.format(column=last))
@@ -304,7 +304,7 @@ class Copy:
         return removed
 
     def make_indexes(self) -> None:
-        """Create the indexes that are missing. Cheaper after the rows are there."""
+        """Create the missing indexes. This is cheaper after the rows have been inserted."""
         if not self._dialect.has_indexes:
             return
         for table in TABLES:
@@ -319,7 +319,7 @@ class Copy:
     ) -> Iterator[Row]:
         """Yield the rows of the owners (None: of all), by owner and then by ``order``.
 
-        Their values are those that were put, in the form that ``masthead.contract.encoding`` takes.
+        The values are as inserted, in the form that ``masthead.contract.encoding`` takes.
         """
         columns = ", ".join(map(self._dialect.wire_text, table.columns))
         where, values = "TRUE", {}
@@ -377,7 +377,7 @@ def _schema(dialect: Dialect) -> str:
 
 
 def _not_kept(table: Table, rows: Iterable[Row]) -> MastheadError:
-    """Return the exception for rows of which the database cannot hold a value."""
+    """Return the exception for rows with a value that the database cannot hold."""
     for row in rows:
         for field, value in zip(table.columns, row, strict=True):
             if isinstance(value, str):

@@ -1,8 +1,8 @@
-"""What differs between copies in the kinds of database: types of columns, and a few texts.
+"""The differences between the databases of copies: types of columns, and a few texts.
 
-Rows are the same in all: ints, texts and None. SQLite keeps them so, except for numbers, which
-are doubles. PostgreSQL and DuckDB, which also writes Parquet, have types of their own for dates,
-times, numbers and booleans.
+Rows are the same in all: ints, texts and None. SQLite stores them as they are, except for numbers,
+which are doubles. PostgreSQL and DuckDB, which also writes Parquet, have types of their own for
+dates, times, numbers and booleans.
 """
 
 import json
@@ -27,8 +27,8 @@ class Dialect(NamedTuple):
     or int, ``table_options`` the end of CREATE TABLE. ``is_among`` is a condition on ``{column}``
     with the parameter ``:keys``, whose value ``keys`` makes. ``columns`` selects the tables and
     their columns, in order, for tables among ``{names}``. ``lock`` locks out other writers until
-    the transaction ends. ``has_indexes`` says whether tables have indexes, that of their key among
-    them, and ``has_amounts`` whether amounts are as in ``masthead.mirror.amounts``.
+    the transaction ends. ``has_indexes`` says whether tables have indexes, including that of their
+    key, and ``has_amounts`` whether amounts are as in ``masthead.mirror.amounts``.
     """
 
     column_type: Callable[[Kind], str]

@@ -1,7 +1,7 @@
 """Starting a copy with the files of `masthead export`.
 
-This is for a service without a snapshot, or with one that would take long. The first pass then gets
-what changed since the files were written.
+This is for a service without a snapshot, or with a slow one. The first pass then gets the changes
+since the export.
 """
 
 import csv
@@ -43,7 +43,7 @@ Cells = Mapping[str, Any]
 def load_export(copy: Copy, folder: Path, tell: Tell) -> str:
     """Write the records of the files to an empty copy; return the time for the next request.
 
-    Raises BadInput if a file is missing or is not as an export writes it.
+    Raises BadInput if a file is missing or is not a file of an export.
     """
     try:
         through = (folder / CHANGES_THROUGH).read_text(encoding="ascii").strip()

@@ -1,7 +1,7 @@
-"""What changed at a service since a time, for those who keep its records elsewhere than in a copy.
+"""The changes at a service since a time, for callers that keep its records outside a copy.
 
-The rows of a copy belong to one database, whose transaction makes a pass safe. Here the caller
-keeps records and the time of the next request, and writes both together, or the time last.
+A copy is one database, whose transaction makes a pass safe. Here the caller keeps the records and
+the time of the next request, and writes both together, or the time last.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -20,10 +20,10 @@ Offered = TypeVar("Offered", Changes, Deletions)
 class Increment(NamedTuple):
     """The records that changed or were removed since a time.
 
-    ``changes`` are the records, to be read once and to the end, else ``close`` ends the request.
-    ``gone`` are the ids of each entity that were removed; one that comes in ``changes`` all the
-    same is there again. ``through`` is the time of the next request, valid once everything has been
-    written. ``anew`` says that ``changes`` are everything, and whatever else is kept is wrong.
+    ``changes`` are the records. Read them once and to the end, or call ``close`` to end the
+    request. ``gone`` are the ids of the removed records, by entity; a record that is also in
+    ``changes`` exists again. ``through`` is the time of the next request, valid once everything has
+    been written. ``anew`` says that ``changes`` are all records, and the caller drops all others.
     """
 
     changes: Changes
@@ -39,11 +39,11 @@ class Increment(NamedTuple):
 def increment_since(
     client: Client, since: str | None, entities: Iterable[str] = ALL_ENTITIES
 ) -> Increment:
-    """Return what changed since a time, or everything: without a time, or if it is too long ago.
+    """Return the changes since a time, or everything if there is no time or it is too long ago.
 
     Raises MastheadError if the service has no snapshot or lists no removed records, ServiceError if
-    a request fails. The removed records are asked for first and held, so that each record is either
-    written or removed, and never both (rules, "Pipelines: removed records first").
+    a request fails. The removed records are requested first and kept in memory, so that each record
+    is either written or removed, and never both (rules, "Pipelines: removed records first").
     """
     names = list(entities)
     if since is not None:

@@ -1,15 +1,15 @@
 """A copy as a folder of Parquet files, one for each table, written by DuckDB.
 
-The mirror works in a database of DuckDB inside the folder. At the end of a transaction the tables
-that changed are written to the files of a new version, and ``current``, a link to the newest
-version, is replaced by one rename. Files of other tables are hard links to those of the version
-before. So whoever reads a version sees all of a pass or nothing, wherever the mirror is killed.
+The mirror works in a database of DuckDB inside the folder. At the end of a transaction, it writes
+the changed tables to the files of a new version, and replaces ``current``, a link to the newest
+version, by one rename. Files of other tables are hard links to those of the previous version. So a
+reader of a version sees all of a pass or nothing, even if the mirror is killed.
 
-The files are the copy. Where they are not those that the database has last written, as after a
-kill, the database is filled from them.
+The files are the copy. If they are not those that the database has last written, as after a kill,
+the database is filled from them.
 
-Who may read the folder may read all that a version has, whatever the umask: others than its owner
-only where somebody has changed the folder's mode (rules, "Who may read the files").
+Users who may read the folder may read all files of a version, whatever the umask. Only the owner
+may read the folder until somebody changes its mode (rules, "Who may read the files").
 """
 
 import json
@@ -28,7 +28,7 @@ from masthead.private_files import make_folder, share, sync
 __all__ = ["OLD_VERSIONS_STAY_S", "ParquetFiles"]
 
 OLD_VERSIONS_STAY_S = 600
-"""For so long after it was replaced, those who have resolved the link find all of a version."""
+"""Seconds for which a replaced version stays complete for readers that have resolved the link."""
 
 _VERSIONS = ".versions"
 _WORK = ".work"
@@ -36,10 +36,10 @@ _ENDING = ".parquet"
 
 
 class ParquetFiles:
-    """The files of a copy, and where the database is from which they are written.
+    """The files of a copy, and the place of the database that writes them.
 
-    Creates the folder, readable by its owner only, if there is none. Raises BadUsage for a folder
-    with other files, DatabaseUnavailable if it cannot be used.
+    Creates the folder if it does not exist, readable by its owner only. Raises BadUsage for a
+    folder with other files, DatabaseUnavailable if it cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,7 +49,7 @@ class ParquetFiles:
         self.database = self._work / "copy.duckdb"
         with self._explaining():
             self._folder.mkdir(0o700, exist_ok=True)
-            # In this order: another mirror that begins now makes this folder before all else.
+            # In this order: another mirror that starts now creates the work folder first.
             if any(self._folder.iterdir()) and not self._work.exists():
                 raise BadUsage(f"the folder {folder} holds other files: name a new one for a copy")
             make_folder(self._work)
@@ -57,8 +57,7 @@ class ParquetFiles:
     def load(self, connection: Connection, *, always: bool = False) -> None:
         """Fill the database from the files, if they are not those that it has last written.
 
-        Call it in a transaction, in which nobody else uses the database. ``always`` fills it in
-        any case.
+        Call it in a transaction that has the database alone. ``always`` fills it in any case.
         """
         connection.script(
             "CREATE SCHEMA IF NOT EXISTS written; "
@@ -77,8 +76,8 @@ class ParquetFiles:
     def write(self, connection: Connection, changed: Collection[str]) -> None:
         """Write the next version if a table is new or ``changed``; the rename commits it.
 
-        Call it at the end of the transaction that changed the tables. If the transaction is not
-        committed after that, the next one loads the files.
+        Call it at the end of the transaction that changed the tables. If the transaction then fails
+        to commit, the next one loads the files.
         """
         with self._explaining():
             number = self._remove_old()
@@ -136,7 +135,7 @@ class ParquetFiles:
         return {path.stem: path for path in self._current.resolve().glob(f"*{_ENDING}")}
 
     def _description(self) -> str:
-        """Return a text that is another one as soon as a file is another one."""
+        """Return a text that changes whenever a file changes."""
         found = sorted((table, path.stat()) for table, path in self._files().items())
         return json.dumps([(table, s.st_ino, s.st_size, s.st_mtime_ns) for table, s in found])
 

@@ -1,4 +1,4 @@
-"""The records of a copy, built from its tables as the change feed has them."""
+"""The records of a copy in the form of the change feed, built from its tables."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,9 +46,9 @@ def ids_of(copy: Copy, entity: Entity) -> Sequence[int]:
 
 
 def records_of(copy: Copy, entity: Entity, ids: Sequence[int]) -> Iterator[tuple[int, bytes]]:
-    """Yield the id and JSON of those of the records that the copy has, in ascending order.
+    """Yield the id and JSON of each of these records that the copy has, in ascending order.
 
-    It is the JSON that Masthead writes, without a subscriber's ``modified_date``.
+    The JSON is as Masthead writes it, without a subscriber's ``modified_date``.
     """
     make = wire_of(SHAPES[entity.name])
     found = [rows_by_owner(copy, table, ids) for table in entity.tables]
@@ -74,7 +74,7 @@ def records_of(copy: Copy, entity: Entity, ids: Sequence[int]) -> Iterator[tuple
 def rows_by_owner(
     copy: Copy, table: Table, owners: Sequence[int] | None
 ) -> Mapping[int, Sequence[Row]]:
-    """Return the rows of each of these owners that has any, by ascending key."""
+    """Return the rows of each of these owners that has rows, by ascending key."""
     rows = copy.rows(table, owners, [field.name for field in table.columns[1 : table.key]])
     return {owner: list(of_owner) for owner, of_owner in groupby(rows, itemgetter(0))}
 

@@ -1,9 +1,9 @@
-"""A pass: it writes what changed since the last one to the copy, together with its time.
+"""A pass: it writes the changes since the last pass to the copy, together with its time.
 
-After the changes, the records are removed that the service lists as removed since the same time. A
+After the changes, it removes the records that the service lists as removed since the same time. A
 pass is one transaction, with the entries of list downloads and the definitions of custom fields.
 If it is killed, the copy stays as the last pass left it. The first pass loads the service's
-snapshot, or what the interface has without one (``without_snapshot.py``).
+snapshot, or without a snapshot what the interface has (``without_snapshot.py``).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -60,7 +60,7 @@ TOO_OLD = "the copy was too old for the change feed"
 """The reasons for loading everything."""
 
 _OVERLAP = timedelta(minutes=5)
-"""Subtracted from the ``Date`` of a response, if it has no header of its own for the time."""
+"""Subtracted from the ``Date`` of a response if Masthead's header for the time is missing."""
 
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
@@ -72,7 +72,7 @@ Offered = TypeVar("Offered", Changes, Deletions)
 class Pass(NamedTuple):
     """The result of a pass: how many records it wrote and removed, the lists, the new state.
 
-    ``anew`` is the reason why everything was loaded, EMPTY or TOO_OLD; None: it was not.
+    ``anew`` is the reason why it loaded everything, EMPTY or TOO_OLD; None if it did not.
     """
 
     records: int
@@ -107,7 +107,7 @@ class Mirror:
     def run(self) -> Pass:
         """Start the copy or bring it up to date; return what was done.
 
-        Raises ServiceError if a request fails, BadUsage if the copy is one of another service or
+        Raises ServiceError if a request fails, BadUsage if the copy belongs to another service or
         account. The copy is then unchanged.
         """
         self._account_id = opened_account(self.client, self._key)
@@ -158,10 +158,8 @@ class Mirror:
     def _go_on(self, before: State) -> Pass:
         """Apply the changes since the last pass, then the deletions since the same time.
 
-        Raises _TooLongAgo if some are not there any more.
-
-        Masthead responds with 410 then. Other services may have no status for it, or may return
-        the changes that they still have.
+        Raises _TooLongAgo if the service no longer has some of them. Masthead responds with 410.
+        Other services may have no status for it, or may return the changes that they still have.
         """
         since = datetime.fromisoformat(before.changed_since)
         try:
@@ -169,7 +167,7 @@ class Mirror:
                 if changes.is_date and datetime.fromisoformat(changes.through) - since >= _WINDOW:
                     raise _TooLongAgo
                 applied = self._apply(changes)
-            # Of other services, no path beside the interface is requested in each pass.
+            # A pass requests paths outside the interface only from Masthead.
             deletions = None if changes.is_date else deletions_since(self.client, before)
             if deletions:
                 with deletions:
@@ -184,7 +182,7 @@ class Mirror:
             raise _TooLongAgo from None
         through = _next_time(changes)
         if deletions:
-            # A replica that is behind may have answered one of the two.
+            # A replica that is behind may have sent one of the two responses.
             through = min(through, _next_time(deletions), key=datetime.fromisoformat)
         return self._finish(through, applied, before=before, lacking=before.lacking)
 
@@ -245,14 +243,14 @@ class Mirror:
         self.copy.put(ENTRIES, [mailing_list_id], ())
         entries = entries_of(self.client, mailing_list_id)
         while batch := list(islice(entries, BATCH_RECORDS)):
-            by_id = {row[1]: row for row in batch}  # The later one counts, as in the feed.
+            by_id = {row[1]: row for row in batch}  # the later one counts, as in the feed
             self.copy.put(ENTRIES, list(by_id), by_id.values(), within=(mailing_list_id,))
 
 
 def opened_account(client: Client, key: str) -> int | None:
-    """Return the id of the account that has the key, or None if the service does not tell.
+    """Return the id of the account that has the key, or None if the service does not show it.
 
-    A master's credentials list all accounts, one of which has the key.
+    The credentials of a master account list all accounts, one of which has the key.
     """
     accounts = client.list_accounts()
     own = [a for a in accounts if key in {a.api_key, a.api_login}] or accounts
@@ -278,7 +276,7 @@ def is_not_there(error: ServiceError) -> bool:
 
 
 def deletions_since(client: Client, state: State) -> Deletions | None:
-    """Return what was removed since a copy's time, or None if the service does not list it.
+    """Return the deletions since a copy's time, or None if the service does not list them.
 
     Raises TooOld if that time is too long ago.
     """
@@ -288,7 +286,7 @@ def deletions_since(client: Client, state: State) -> Deletions | None:
 def _if_offered(request: Callable[[], Offered]) -> Offered | None:
     """Return the response of an extension, or None if the service does not have it.
 
-    Some services return 200 for every path, so a response without Masthead's header is none.
+    Some services return 200 for every path, so a response without Masthead's header does not count.
     """
     try:
         response = request()

@@ -1,9 +1,9 @@
 """The tables of a copy, made from the wire shapes.
 
 A table has the name of its records in the change feed, and a column for each field. Nested records
-have a table of their own, whose first column is the key of the outer record, their owner.
+have a separate table, whose first column is the key of the outer record, their owner.
 
-Rows consist of ints, texts and None, the same for both databases: dates and times as in the
+Rows consist of ints, texts and None, the same for all databases: dates and times as in the
 interface, numbers in their shortest form, decimals with all their decimal places.
 """
 
@@ -187,7 +187,7 @@ def number_as_text(value: Decimal | float) -> str:
 
 @cache
 def kept(table: Table) -> Callable[[Row], Row]:
-    """Return the function that turns the client's values of a row into those that are kept."""
+    """Return the function that converts the client's values of a row to the stored ones."""
     changes = [
         (n, _KEPT_AS[type(field.kind)])
         for n, field in enumerate(table.columns)

@@ -1,7 +1,7 @@
-"""Verifying a copy: it is compared with its source, and the differences are listed or repaired.
+"""Verifying a copy: comparing it with its source, and listing or repairing the differences.
 
-Masthead has a digest of each entity's records; only if it differs are they compared one by one.
-For another service the copy is compared with all that the interface can return.
+Masthead has a digest of each entity's records. Records are compared one by one only if the digest
+differs. With another service, the copy is compared with all that the interface can return.
 """
 
 from array import array
@@ -66,7 +66,7 @@ class Verified(NamedTuple):
     """The number of compared records of each table, and the differences.
 
     ``not_compared`` says what the service cannot return, and what the copy lacks since its first
-    pass; None: everything was compared. ``repaired`` are the differences that are there no more.
+    pass; None: everything was compared. ``repaired`` are the differences that have been repaired.
     """
 
     counts: Mapping[str, int]
@@ -78,7 +78,7 @@ class Verified(NamedTuple):
 def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
     """Bring the copy up to date, compare it with its source, and return the differences.
 
-    With ``repair`` the copy is made right where it differs, and compared again, in one transaction.
+    With ``repair``, repairs the copy where it differs and compares it again, in one transaction.
     Records that change meanwhile are left out; the change feed has them. Raises what
     :meth:`Mirror.run` does.
     """
@@ -101,7 +101,7 @@ def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
 
 
 class _Comparison:
-    """A comparison; one that ``repairs`` writes what is missing or different, batch by batch."""
+    """A comparison; with ``repairs``, it writes missing and different records, batch by batch."""
 
     def __init__(self, mirror: Mirror, *, repairs: bool = False) -> None:
         self.counts: dict[str, int] = {}
@@ -114,7 +114,7 @@ class _Comparison:
         self._shown: dict[Table, set[int]] = {entity.tables[0]: set() for entity in ENTITIES}
 
     def run(self, state: State) -> None:
-        """Compare everything that can be compared, but not what changed since the copy's state."""
+        """Compare everything that can be compared, except changes since the copy's state."""
         digests = _digests(self._client)
         self.has_digests = digests is not None
         if digests is None:
@@ -128,7 +128,7 @@ class _Comparison:
             self._leave_out_what_changed(state)
 
     def remove_extra(self) -> None:
-        """Remove what was found to be in the copy alone."""
+        """Remove the records that were found only in the copy."""
         extra: dict[str, list[tuple[int, ...]]] = defaultdict(list)
         for table, status, key in self.found:
             if status == "extra":
@@ -153,7 +153,7 @@ class _Comparison:
                     self._find(table, "extra", key)
 
     def _compare_shown(self) -> None:
-        """Compare with all that the interface returns, and find what it says does not exist."""
+        """Compare with all that the interface returns, and find records that do not exist there."""
         self._compare(listed(self._client))
         shown = self._shown[_SUBSCRIBERS]
         others = [row for row in self._copy.rows(_SUBSCRIBERS, None) if row[0] not in shown]
@@ -169,7 +169,7 @@ class _Comparison:
             self.counts[table.name] = len(self._shown[table])
 
     def _looked_up(self, subscribers: Iterable[Row]) -> Iterator[ChangedRecord]:
-        """Yield the copy's subscribers that a search finds, and report those that it does not."""
+        """Yield the copy's subscribers that a search finds, and report the others."""
         for row in subscribers:
             key, renewal_code, email = row[:3]
             if not renewal_code and not email:
@@ -187,7 +187,7 @@ class _Comparison:
         return unless_unknown(lambda: list(listed(self._client, **filters))) or []
 
     def _known_orders(self) -> Iterator[ChangedRecord]:
-        """Yield the orders of the copy that the service has, and find those that it lacks."""
+        """Yield the orders of the copy that the service has, and report the others."""
         for order_id in array("q", self._copy.owners(_ORDERS)):
             order = unless_unknown(self._client.get_order, order_id)
             if order is None:
@@ -196,7 +196,7 @@ class _Comparison:
                 yield order
 
     def _find_denied_subscriptions(self, deleted: Container[int]) -> None:
-        """Find the subscriptions of the copy that their subscriber does not have."""
+        """Find the subscriptions in the copy that their subscriber does not have."""
         unseen = [
             (subscription_id, subscriber_id)
             for subscription_id, subscriber_id, *_ in self._copy.rows(_SUBSCRIPTIONS, None)
@@ -258,8 +258,8 @@ class _Comparison:
     def _compare(self, records: Iterable[ChangedRecord], *, is_shown_alone: bool = False) -> None:
         """Compare records with the copy's.
 
-        With ``is_shown_alone`` the records do not come from the feed. Empty ones are ignored then
-        if the copy lacks them: those of new subscribers, who have not answered any question.
+        With ``is_shown_alone``, the records do not come from the feed. Then empty records that the
+        copy lacks are ignored: they belong to new subscribers without answers.
         """
         for entity, batch in in_batches(records):
             table = entity.tables[0]

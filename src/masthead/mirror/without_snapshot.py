@@ -1,8 +1,8 @@
 """The records that can be read from a service without a snapshot.
 
-Its lists have subscribers, and the subscriptions and answers of each known subscriber. Orders,
-addresses, purchases, list downloads and deleted subscribers come only from the change feed, as far
-back as it goes.
+The interface lists subscribers, and the subscriptions and answers of each known subscriber. Orders,
+addresses, purchases, list downloads and deleted subscribers come only from the change feed, for the
+period that it has.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 FEED_REACHES = timedelta(days=5) - timedelta(minutes=5)
-"""The period requested from the change feed: its five days, less a difference of clocks."""
+"""The period requested from the change feed: its five days, less a tolerance for clocks."""
 
 LACKING = (
     "the service has no snapshot: addresses, purchases, list downloads and orders that last "
@@ -61,7 +61,7 @@ def listed(client: Client, **filters: Unpack[SubscriberFilters]) -> Iterator[Cha
 
 
 def offered_of(client: Client, subscriber_ids: Iterable[int]) -> Iterator[ChangedRecord]:
-    """Yield the subscriptions and answers of those of the subscribers that the service knows."""
+    """Yield the subscriptions and answers of the subscribers that the service knows."""
     remaining = iter(subscriber_ids)
     while ids := list(islice(remaining, BATCH_RECORDS)):
         for subscriber_id in ids:
