@@ -1,6 +1,6 @@
 """The client of the interface: a method for each of the ten operations, with typed results.
 
-It works with any service of this interface, and uses Masthead's extensions where they are
+It works with any service that has this interface, and uses Masthead's extensions if they are
 available: the snapshot, the deletions, the digest, ``Masthead-Changes-Through`` and further pages
 of a list.
 """

@@ -1,11 +1,11 @@
 """How long a request may take, and how much of a response is read (rules, "Client: limits").
 
-The timeouts of httpx2 are for each read from the network, so a service that sends a byte now and
-then holds a request for ever. So the connections are made through a backend that lowers each
-timeout to what is left of the time of :func:`within`.
+The timeouts of httpx2 apply to each read from the network, so a service that sends single bytes
+can hold a request for ever. Therefore the connections use a backend that lowers each timeout to
+the time that remains in :func:`within`.
 """
 
-# ruff: noqa: ASYNC109 - httpcore2 gives a timeout to each read, by this name
+# ruff: noqa: ASYNC109 - httpcore2 passes a timeout of this name to each read
 
 import time
 from collections.abc import Iterator
@@ -19,21 +19,21 @@ import httpx2
 __all__ = ["BYTES_MAX", "ERROR_BYTES_MAX", "Body", "Idle", "TooLong", "keep_time", "within"]
 
 BYTES_MAX = 64 * 1024 * 1024
-"""The most bytes that are read of a response that is no stream, after decompression."""
+"""The maximum size of a response that is not a stream, after decompression."""
 
 ERROR_BYTES_MAX = 64 * 1024
-"""The most bytes that are read of an error."""
+"""The maximum number of bytes that are read of an error response."""
 
 _end: ContextVar[float | None] = ContextVar("_end", default=None)
 
 
 class TooLong(ValueError):
-    """A response has more bytes than are read."""
+    """A response has more bytes than the limit."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Let all reads and writes of the block end within so many seconds, with a timeout."""
+    """Limit all reads and writes of the block to ``seconds`` together; then they time out."""
     token = _end.set(time.monotonic() + seconds)
     try:
         yield
@@ -44,7 +44,7 @@ def within(seconds: float) -> Iterator[None]:
 class Idle:
     """The time that a stream may take until its next value has arrived.
 
-    What its reader does in between does not count.
+    The time that its reader uses in between does not count.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -53,21 +53,21 @@ class Idle:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Let the block, which reads from the network, take no more than what is left."""
+        """Limit the block, which reads from the network, to the remaining time."""
         began = time.monotonic()
         with within(self._left):
             yield
         self._left -= time.monotonic() - began
 
     def restart(self) -> None:
-        """Begin anew, since a value has arrived."""
+        """Start the time again, since a value has arrived."""
         self._left = self._seconds
 
 
 class Body:
-    """The body of a response that is no stream; raises TooLong if it has more than ``bytes_max``.
+    """The body of a response that is not a stream; raises TooLong if it exceeds ``bytes_max``.
 
-    Of an error, the first bytes are enough, so that its status is not lost.
+    A longer error response is cut off instead, so that its status is not lost.
     """
 
     def __init__(self, response: httpx2.Response, bytes_max: int) -> None:
@@ -77,7 +77,7 @@ class Body:
         self._length = 0
 
     def add(self, piece: bytes) -> bool:
-        """Add a piece; return whether more of the body is wanted."""
+        """Add a piece; return whether to read more of the body."""
         self._pieces.append(piece)
         self._length += len(piece)
         if self._length <= self._bytes_max:
@@ -87,23 +87,23 @@ class Body:
         return False
 
     def content(self) -> bytes:
-        """Return what was added."""
+        """Return the added pieces."""
         return b"".join(self._pieces)[: self._bytes_max]
 
 
 def keep_time(http: httpx2.Client | httpx2.AsyncClient) -> None:
-    """Let :func:`within` hold for a client's connections, also for those by way of a proxy."""
+    """Apply :func:`within` to a client's connections, including those through a proxy."""
     for transport in (http._transport, *http._mounts.values()):  # noqa: SLF001
         if transport is not None:
             pool: Any = transport._pool  # noqa: SLF001
-            # httpx2 has no parameter for it; a version without it would fail here at once.
+            # httpx2 has no parameter for the backend; a version without it would fail here.
             backend = pool._network_backend  # noqa: SLF001
             timed = _Backend if isinstance(http, httpx2.Client) else _AsyncBackend
             pool._network_backend = timed(backend)  # noqa: SLF001
 
 
 def _left(timeout: float | None) -> float | None:
-    """Return a timeout, lowered to what is left; raise ReadTimeout if nothing is."""
+    """Return a timeout, lowered to the remaining time; raise ReadTimeout if none remains."""
     end = _end.get()
     if end is None:
         return timeout

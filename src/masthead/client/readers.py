@@ -1,7 +1,7 @@
 """Incremental JSON parsers for long responses, in constant memory.
 
-The body of the change feed is an object with an array for each entity, and so is that of the
-deletions; that of a mailing list is an array. :meth:`RecordReader.finish` checks that the body is
+The bodies of the change feed and of the deletions are objects with an array for each entity; the
+body of a mailing list is an array. :meth:`RecordReader.finish` checks that the body is
 complete.
 """
 
@@ -48,11 +48,11 @@ ChangedRecord = (
     | ListDownload
     | Order
 )
-"""A record of the change feed; its class tells the entity."""
+"""A record of the change feed; its class shows the entity."""
 
 
 class Deletion(NamedTuple):
-    """A record that is not there any more: the name of its entity in requests, and its id."""
+    """A record that no longer exists: the name of its entity in requests, and its id."""
 
     entity: str
     id: int
@@ -78,7 +78,7 @@ class RecordReader(ABC, Generic[Record]):
         self._parser = self._parse()
         self._is_complete = False
         self.values = 0
-        """How many values have been read, those too that are skipped."""
+        """The number of values that have been read, including skipped ones."""
 
     def feed(self, chunk: bytes) -> Iterator[Record]:
         """Yield the records that end in this chunk; raises ValueError for an invalid body."""
@@ -107,7 +107,7 @@ class RecordReader(ABC, Generic[Record]):
         raise ValueError("something follows its end")
 
     def _array(self, read: Callable[[Any], Any] | None) -> Generator[Any | None, None, None]:
-        """Yield what ``read`` makes of each value of the next array; None: it is skipped."""
+        """Yield the result of ``read`` for each value of the next array; None skips the array."""
         self._position += 1
         if (yield from self._peek()) == "]":
             self._position += 1

@@ -1,6 +1,6 @@
 """The operations as requests: their path and parameters, and how the response body is decoded.
 
-Sending them is left to ``sync.py`` and ``asynchronous.py``.
+``sync.py`` and ``asynchronous.py`` send them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ ALL_ENTITIES = tuple(entity.name for entity in ENTITIES)
 """The names of all entities of the change feed."""
 
 SINCE_PATHS = {OPERATIONS["changes"].path, DELETIONS.path}
-"""The paths of requests with ``changed_since``, which may be too long ago."""
+"""The paths of requests with ``changed_since``, a time that may be too long ago."""
 
 Result = TypeVar("Result")
 Shape = TypeVar("Shape", bound=Struct)
@@ -105,7 +105,7 @@ class Request(NamedTuple, Generic[Result]):
     """A GET request; ``read`` makes the result from the decoded JSON, or raises ValueError.
 
     No message may contain one of the ``secrets``. ``url`` replaces ``path`` after a redirect, or
-    for the next page of a list. ``takes_long``: the service needs any time, and sends spaces
+    for the next page of a list. ``takes_long``: the service may need any time, and sends spaces
     meanwhile.
     """
 
@@ -122,7 +122,7 @@ class Request(NamedTuple, Generic[Result]):
 
 
 class PagedRequest(NamedTuple, Generic[Result]):
-    """The request for a list's first page; ``limit`` is the maximum of records of all pages."""
+    """The request for a list's first page; ``limit`` is the maximum of records on all pages."""
 
     first: Request[list[Result]]
     limit: int | None
@@ -167,7 +167,7 @@ def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[N
 
 
 def deletions(changed_since: datetime | str, entities: Iterable[str]) -> Request[None]:
-    """Request the deletions, an extension of Masthead, as operation 4 is requested."""
+    """Request the deletions, an extension of Masthead, in the same way as operation 4."""
     return _since(DELETIONS, changed_since, entities)
 
 
@@ -229,7 +229,7 @@ def download_mailing_list(mailing_list_id: int, *, download: bool) -> Request[No
 
 
 def entities_of(names: Sequence[str]) -> list[Entity]:
-    """Return the entities of these names; raises BadInput for unknown names and for no name."""
+    """Return the entities with these names; raises BadInput for unknown names and for no name."""
     by_name = {entity.name: entity for entity in ENTITIES}
     if not names:
         raise BadInput(f"entities: name at least one of {', '.join(by_name)}")

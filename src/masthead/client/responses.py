@@ -1,4 +1,4 @@
-"""What both clients share: building HTTP requests, reading responses, retries, exceptions."""
+"""The common part of both clients: building HTTP requests, reading responses, retries, errors."""
 
 import base64
 import binascii
@@ -59,8 +59,8 @@ THROUGH = "Masthead-Changes-Through"
 CHUNK_BYTES = 32_768
 """The size of the chunks in which a stream is read.
 
-The C library's heap fragments with larger ones: over a snapshot of 260 MB, of which nothing was
-kept, the process grew to 105 MB with 262,144, and to 38 MB with this size.
+Larger chunks fragment the heap of the C library: while it read and discarded a snapshot of 260 MB,
+the process grew to 105 MB with chunks of 262,144 bytes, and to 38 MB with this size.
 """
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 10.0
@@ -70,7 +70,7 @@ _PASSING = (ServiceUnreachable, TooManyRequests)
 _OF_THE_BODY = {b"content-encoding", b"content-length", b"transfer-encoding"}
 _MESSAGE_CHARACTERS_MAX = 500
 _PAGES_MAX = 1_000_000
-"""A list with more pages is taken for an endless one."""
+"""A list with more pages counts as endless."""
 
 _RETRY_AFTER_MAX_S = 2.0**31
 """Greater numbers are lowered to this one (RFC 9111 section 1.2.2)."""
@@ -96,8 +96,8 @@ class Page(NamedTuple, Generic[Result]):
 class Through(NamedTuple):
     """The next ``changed_since``, and whether it is only the server's ``Date``.
 
-    A ``Date`` can be later than changes that the response lacks, and the server's clock can be set
-    back, so a caller should ask for a somewhat earlier time.
+    The response can lack changes that are earlier than its ``Date``, and the server's clock can be
+    set back, so request a somewhat earlier time.
     """
 
     changed_since: str
@@ -147,7 +147,7 @@ def client_options(base_url: str, key: str, login: str, timeout_s: float) -> dic
 def retry_policy(patience_s: float) -> dict[str, Any]:
     """Return the keyword arguments for tenacity's ``Retrying`` and ``AsyncRetrying``.
 
-    After ServiceUnreachable and TooManyRequests a request is retried with exponential backoff and
+    After ServiceUnreachable and TooManyRequests, a request is retried with exponential backoff and
     jitter, or after ``Retry-After``, up to ``patience_s`` seconds after the first attempt
     (rules, "Client: what is tried again").
     """
@@ -189,10 +189,11 @@ def build_request(
 
 
 def redirected(request: Request[Result], response: httpx2.Response) -> Request[Result] | None:
-    """Return the request that a redirect asks for, None if it is not to be followed.
+    """Return the request that a redirect asks for, None if it must not be followed.
 
-    A redirect is followed to the same origin with the same parameters, because some services know
-    only one of ``/path`` and ``/path/``. So credentials go nowhere else, and no filter is lost.
+    The client follows a redirect to the same origin with the same parameters, because some services
+    know only one of ``/path`` and ``/path/``. So it sends credentials to no other origin, and loses
+    no filter.
     """
     if not response.has_redirect_location:
         return None
@@ -213,7 +214,7 @@ def connection_error(request: Request[Any], error: httpx2.HTTPError) -> ServiceE
 
 
 def status_error(request: Request[Any], response: httpx2.Response) -> ServiceError:
-    """Return the exception for a response that is not 200, whose body has been read."""
+    """Return the exception for a response that is not 200; its body has been read."""
     status = response.status_code
     if response.has_redirect_location:
         return ServiceError(request.path, status, _redirect_message(response))
@@ -228,7 +229,7 @@ def status_error(request: Request[Any], response: httpx2.Response) -> ServiceErr
 
 
 def read_whole(response: httpx2.Response, content: bytes) -> httpx2.Response:
-    """Return the response with its whole content, which was read and decompressed."""
+    """Return the response with its whole content, which has been read and decompressed."""
     return httpx2.Response(
         response.status_code,
         headers=[pair for pair in response.headers.raw if pair[0].lower() not in _OF_THE_BODY],
@@ -269,7 +270,7 @@ def page_of(request: Request[list[Result]], response: httpx2.Response) -> Page[R
 class LoopCheck:
     """Detects lists whose links to the next page form a loop.
 
-    That is the case if two pages start with the same id, or if two empty pages have a next one.
+    A list has a loop if two pages start with the same id, or if two empty pages have a next page.
     """
 
     def __init__(self) -> None:
@@ -332,7 +333,7 @@ def _full_url(response: httpx2.Response) -> httpx2.URL:
 def _place_of(response: httpx2.Response, reference: str) -> tuple[httpx2.URL, bool] | None:
     """Return the URL of a reference in a response, and whether its origin is the response's.
 
-    None if it is no URL, or one without an origin, such as "mailto:x".
+    Returns None if it is not a URL, or a URL without an origin, such as "mailto:x".
     """
     try:
         found = _full_url(response).join(reference)
@@ -343,13 +344,13 @@ def _place_of(response: httpx2.Response, reference: str) -> tuple[httpx2.URL, bo
 
 
 def _resolved(response: httpx2.Response, reference: str) -> httpx2.URL | None:
-    """Return the URL of a reference in a response, None if it is of another origin."""
+    """Return the URL of a reference in a response, None if it has another origin."""
     place, is_own = _place_of(response, reference) or (None, False)
     return place if is_own else None
 
 
 def _redirect_message(response: httpx2.Response) -> str:
-    """Return the message for a redirect that is not followed; it shows no path and query."""
+    """Return the message for a redirect that is not followed; it shows no path and no query."""
     place, is_own = _place_of(response, response.headers["Location"]) or (None, False)
     if place is None:
         return "it redirects to what is no address"

@@ -47,17 +47,17 @@ Opened = TypeVar("Opened")
 class Client:
     """A client of a service with this interface.
 
-    ``key`` and ``login`` are the account's credentials. A response that has not arrived after
-    ``timeout_s`` seconds counts as lost; of a stream, the next record. Lost connections and the
-    statuses 429, 502, 503 and 504 are retried for ``patience_s`` seconds, so a call lasts no longer
-    than both together. ``bytes_max`` is the most that is read of a response that is no stream,
-    after decompression. Connections stay open for further requests, until :meth:`close` or the
-    end of a ``with``. Any number of threads may share a client.
+    ``key`` and ``login`` are the account's credentials. A response, or the next record of a stream,
+    is lost if it has not arrived after ``timeout_s`` seconds. The client retries lost connections
+    and the statuses 429, 502, 503 and 504 for ``patience_s`` seconds, so a call takes no longer
+    than both together. ``bytes_max`` is the maximum size of a response that is not a stream, after
+    decompression. Connections stay open for further requests, until :meth:`close` or the end of
+    a ``with``. Any number of threads may share a client.
 
-    Every method raises ServiceError for a response that is not 200, with its status and message. Of
-    its subclasses, ServiceUnreachable means that all retries have failed, TooManyRequests that the
-    service refuses to answer for now, as at a login that is locked, and UnexpectedResponse that the
-    interface does not allow the response, or that it is too long. Only a result says that somebody
+    Every method raises ServiceError for a response that is not 200, with its status and message.
+    Its subclass ServiceUnreachable means that all retries have failed, TooManyRequests that the
+    service refuses requests for now, as for a locked login, and UnexpectedResponse that the
+    interface does not allow the response, or that it is too long. Only a result means that somebody
     may read: an exception never does.
     """
 
@@ -98,15 +98,15 @@ class Client:
     def authenticate(self, login: str, password: str) -> AuthenticatedSubscriber | None:
         """Return the subscriber of a login, None if the login is refused.
 
-        ``login`` is an email and ``password`` the password, or ``login`` a renewal code and
-        ``password`` a postal code (interface, operation 3).
+        ``login`` is an email and ``password`` is the password, or ``login`` is a renewal code and
+        ``password`` is a postal code (interface, operation 3).
         """
         return self._get(requests.authenticate(login, password))
 
     def changes(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
     ) -> "Changes":
-        """Return all that changed at ``changed_since`` or later (interface, operation 4).
+        """Return all records that changed at ``changed_since`` or later (interface, operation 4).
 
         ``changed_since`` is :attr:`Changes.through` of the previous response, or a time with a
         zone, rounded down to seconds. Raises TooOld if the changes since then are no longer
@@ -119,12 +119,12 @@ class Client:
     def deletions(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
     ) -> "Deletions":
-        """Return the records that were removed at ``changed_since`` or later and are not there.
+        """Return the records that were removed at ``changed_since`` or later and do not exist.
 
-        It is an extension of Masthead, which complements :meth:`changes`: apply first the changes
-        since a time, then the deletions since the same time, and go on from the earlier ``through``
-        of both. Raises TooOld as :meth:`changes` does, and ServiceError with status 404 if the
-        service does not list them.
+        This extension of Masthead complements :meth:`changes`: apply first the changes since a
+        time, then the deletions since the same time, and continue from the earlier ``through`` of
+        both. Raises TooOld as :meth:`changes` does, and ServiceError with status 404 if the service
+        does not list deletions.
         """
         names = list(entities)
         reader = DeletionsReader(requests.entities_of(names))
@@ -132,7 +132,7 @@ class Client:
         return self._opened(Deletions, request, reader)
 
     def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "Changes":
-        """Return everything, in the form of the change feed: an extension of Masthead.
+        """Return all records, in the form of the change feed: an extension of Masthead.
 
         Raises ServiceError with status 404 if the service has no snapshots.
         """
@@ -158,15 +158,15 @@ class Client:
     def list_subscriptions(self, **filters: Unpack[SubscriptionFilters]) -> Iterator[Subscription]:
         """Yield the subscriptions that match all filters (interface, operation 7).
 
-        All of them, or the first ``limit``; without further pages (``Link: <…>; rel="next"``) at
-        most 100.
+        Yields all of them, or the first ``limit``; at most 100 if the service has no further pages
+        (``Link: <…>; rel="next"``).
         """
         return self._pages(requests.list_subscriptions(filters))
 
     def search_subscribers(self, **filters: Unpack[SubscriberFilters]) -> Iterator[Subscriber]:
         """Yield the subscribers that match all filters (interface, operation 8).
 
-        Pages and ``limit`` are as with :meth:`list_subscriptions`.
+        Pages and ``limit`` are as in :meth:`list_subscriptions`.
         """
         return self._pages(requests.search_subscribers(filters))
 
@@ -267,11 +267,11 @@ class Client:
 
 
 class _Stream(Generic[Result]):
-    """What a response has for some entities, to be iterated over once, as a stream.
+    """The records of some entities in a response, a stream to iterate over once.
 
     ``through`` is the next ``changed_since``, valid once all records have been read and applied;
     ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
-    response is incomplete, also when it is repeated. Close it if it is not read to the end.
+    response is incomplete, and again if it is repeated. Close it if you do not read it to the end.
     """
 
     def __init__(
@@ -293,7 +293,7 @@ class _Stream(Generic[Result]):
         self.close()
 
     def __iter__(self) -> Iterator[Result]:
-        if self._failure:  # An iteration that goes on must not look complete.
+        if self._failure:  # a continued iteration must not look complete
             raise self._failure
         return self._records
 
