@@ -263,7 +263,7 @@ def _key(*columns: str) -> str:
 
 
 def _placed(values: Values) -> tuple[dict[str, str], set[str], list[tuple[str, str]]]:
-    """Return a source column for each target, the only similar ones, and the remaining ones."""
+    """Return a source column for each target, those that are only similar, and the others."""
     placed: dict[str, str] = {}
     near = set()
     left = []

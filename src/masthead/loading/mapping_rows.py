@@ -275,6 +275,6 @@ class Mapper:
         reads: dict[str, Read] = {}
         for (name, source), cells in zip(mapped.sources.items(), columns, strict=True):
             if isinstance(source, Key):
-                # The ids follow the order of the file, so that each load gives the same ones.
+                # The ids follow the order of the file, so they do not depend on chance.
                 reads[name] = self._keys.ids_of(source.of, filter(None, cells)).get
         return reads
