@@ -1,6 +1,6 @@
-"""An allowance: money of an item of an order is given back, and its issues are kept.
+"""An allowance: money of an order's item is given back, and the item's issues are kept.
 
-It comes out of what is unearned, and what remains is spread over the issues that remain
+It comes out of unearned revenue; the rest is spread over the remaining issues
 (circulation, "Money"). The function runs in an operation (``store.books.operation``).
 """
 
@@ -18,9 +18,9 @@ __all__ = ["Allowed", "allow"]
 
 
 class Allowed(NamedTuple):
-    """What an allowance did, in cents: gross, of which tax; and what is unearned from now on.
+    """What an allowance did, in cents: gross, its tax, and what is unearned from now on.
 
-    ``issues`` are those over which this is spread; -1 if a term is unlimited.
+    ``issues`` are those over which the unearned rest is spread; -1 if a term is unlimited.
     """
 
     order_id: int
@@ -33,7 +33,7 @@ class Allowed(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is given back, and what goes on."""
+        """What was given back, and what continues."""
         if self.issues < 0:
             over = "an unlimited term goes on"
         else:
@@ -45,7 +45,7 @@ class Allowed(NamedTuple):
 
 
 def allow(books: Operation, order_id: int, item_id: int | None, cents: int) -> Allowed:
-    """Give money of an item of an order back, as ``books.payments.allow`` says."""
+    """Give back money of an item of an order, as ``books.payments.allow`` says."""
     found = find_item(books, order_id, item_id)
     item_id = found.order_item_id
     if found.paid_on is None:
@@ -95,7 +95,7 @@ def allow(books: Operation, order_id: int, item_id: int | None, cents: int) -> A
 
 
 def _spread_rest(books: Operation, term: Term, held: Held, cents: int) -> None:
-    """Spread what remains of a term evenly over what is left of it: issues, or months."""
+    """Spread the rest of a term's money evenly over its remaining issues or months."""
     books.connection.change(
         """
         UPDATE terms SET allowed = allowed + :cents, spread_after = :done,

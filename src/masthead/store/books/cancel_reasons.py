@@ -1,6 +1,6 @@
-"""Why subscriptions are cancelled: the list of reasons that the publisher keeps.
+"""Why subscriptions are cancelled: the publisher's list of reasons.
 
-What was cancelled keeps the words of its reason, also when that is removed.
+Cancelled subscriptions keep the words of their reason, even after it is removed.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from masthead.store.database import Connection
 __all__ = ["NAME_MAX", "Reason", "add_reason", "reasons", "remove_reason"]
 
 NAME_MAX = 100
-"""How many characters a reason may have."""
+"""The most characters that a reason may have."""
 
 
 class Reason(NamedTuple):
@@ -25,7 +25,7 @@ class Reason(NamedTuple):
 
 
 def reasons(connection: Connection, account_id: int) -> list[Reason]:
-    """Return the reasons, in the order in which they were added."""
+    """Return the reasons, in the order of adding."""
     rows = connection.rows(
         """
         SELECT reason_id, name FROM cancellation_reasons
@@ -37,7 +37,7 @@ def reasons(connection: Connection, account_id: int) -> list[Reason]:
 
 
 def add_reason(books: Operation, name: str) -> tuple[int, str]:
-    """Add a reason; return its id and name. Raises BadInput for one that is there already."""
+    """Add a reason; return its id and name. Raises BadInput if it exists already."""
     name = single_spaced(name)
     if not is_name(name, NAME_MAX):
         raise BadInput(f"{name!r} is no reason: it has 1 to {NAME_MAX} characters")

@@ -1,6 +1,6 @@
 """Cancelling a subscription: now, after an issue, or when its issues are used up.
 
-What is unearned at its end is given back or earned. ``store.books.uncancelling`` undoes it.
+What is unearned at the end is given back or earned. ``store.books.uncancelling`` undoes it.
 """
 
 from masthead.circulation.amounts import stored_cents
@@ -50,7 +50,7 @@ def note_cancelling(
 
 
 def leave_campaign(books: Operation, subscription_id: int) -> None:
-    """Let nobody be asked to renew a subscription that is still to end."""
+    """Take a subscription that has not ended yet out of the renewal campaign."""
     books.connection.change(
         """
         UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
@@ -64,14 +64,14 @@ def leave_campaign(books: Operation, subscription_id: int) -> None:
 
 
 def end_now(books: Operation, subscription_id: int) -> tuple[int, int, int]:
-    """End a subscription whose cancelling was noted; return cents: refunded, their tax, earned."""
+    """End a cancelled subscription; return cents: refunded, their tax, earned."""
     return _end(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)
 
 
 def end_due(books: Operation, issue: Issue) -> int:
-    """End what was cancelled and has got its last issue with this one; return how many.
+    """End cancelled subscriptions whose last issue was this one; return their number.
 
-    ``issue`` was closed, or got a gap list. They are refreshed.
+    ``issue`` was just closed, or got a gap list. The ended subscriptions are refreshed.
     """
     which = """(c.after_issue_id = :issue_id OR (c.at_end = 1 AND s.issues = 0))
         AND s.publication_id = :publication_id"""
@@ -97,7 +97,7 @@ _TO_COME = """
 
 
 def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
-    """End subscriptions that were cancelled; return the cents refunded, their tax, and earned.
+    """End cancelled subscriptions; return the cents refunded, their tax, and earned.
 
     ``which`` is a condition on ``cancellations AS c`` and ``subscriptions AS s``.
     """
@@ -179,9 +179,9 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
 
 
 def _refund_items(books: Operation, of_these: str) -> int:
-    """Note in the items of orders what is refunded of their terms; return the tax of it, in cents.
+    """Note in the items of orders what is refunded of their terms; return its tax in cents.
 
-    The first term of an item that ends has its tax and its former ``refund_date``.
+    The first term of an item that ends stores the item's tax and its former ``refund_date``.
     """
     rows = books.connection.rows(
         f"""

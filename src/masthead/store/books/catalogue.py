@@ -1,7 +1,7 @@
 """The catalogue: publications, their planned issues, bundles and products.
 
-What was ordered keeps what it was ordered with: a change of the catalogue is one of later orders.
-Amounts are whole cents, days ``YYYY-MM-DD``.
+Changes apply to later orders; existing orders keep their values. Amounts are whole cents, days
+``YYYY-MM-DD``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,14 +62,14 @@ COLUMNS = {
 """The things of the catalogue, and their columns beside the key."""
 
 _RECKONED = ("issues_per_year",)
-"""The columns of a publication from which the dates of its subscriptions' ends follow."""
+"""The columns of a publication that determine when its subscriptions end."""
 
 Thing = str
 Values = Mapping[str, Value]
 
 
 class Line(NamedTuple):
-    """What a bundle gives of one publication; -1 ``issues`` are unlimited, for ``months``."""
+    """What a bundle gives of one publication; if ``issues`` is -1, unlimited for ``months``."""
 
     publication_id: int
     issues: int
@@ -80,7 +80,7 @@ class Line(NamedTuple):
 
 
 def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
-    """Return the key and the columns of all things of a kind, by key; issues by their dates."""
+    """Return the key and the columns of all things of a kind, by key; issues by date."""
     order = "publication_id, date, issue_id" if thing == "issue" else f"{thing}_id"
     return connection.rows(
         f"""
@@ -92,18 +92,18 @@ def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
 
 
 def publications(reading: Reading) -> list[Publication]:
-    """Return the publications by their ids."""
+    """Return the publications, sorted by id."""
     rows = listed(reading.connection, reading.account_id, "publication")
     return [Publication(*row) for row in rows]
 
 
 def planned_issues(reading: Reading) -> list[PlannedIssue]:
-    """Return the issues by publication and date."""
+    """Return the issues, sorted by publication and date."""
     return [PlannedIssue(*row) for row in listed(reading.connection, reading.account_id, "issue")]
 
 
 def products(reading: Reading) -> list[Product]:
-    """Return the products by their ids."""
+    """Return the products, sorted by id."""
     return [
         Product._make((*row[:-1], bool(row[-1])))
         for row in listed(reading.connection, reading.account_id, "product")
@@ -111,7 +111,7 @@ def products(reading: Reading) -> list[Product]:
 
 
 def bundles(reading: Reading) -> list[Bundle]:
-    """Return the bundles by their ids."""
+    """Return the bundles, sorted by id."""
     return [
         Bundle._make((*row[:-1], bool(row[-1])))
         for row in listed(reading.connection, reading.account_id, "bundle")
@@ -132,7 +132,7 @@ def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Li
 
 
 def add(books: Operation, thing: Thing, values: Values) -> int:
-    """Add a publication or a product; return its id. Raises BadInput for a name that is none."""
+    """Add a publication or a product; return its id. Raises BadInput for an empty name."""
     _check_name(thing, values)
     key = next_ids(books.connection, books.account_id, f"{thing}s")
     books.add(f"{thing}s", **{f"{thing}_id": key, **values})
@@ -140,9 +140,9 @@ def add(books: Operation, thing: Thing, values: Values) -> int:
 
 
 def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list[str]:
-    """Change columns of a thing; return the names of those that differ from before.
+    """Change columns of a thing; return the names of those that changed.
 
-    Raises NotFound if there is none, BadInput for a name that is none.
+    Raises NotFound if the thing does not exist, BadInput for an empty name.
     """
     _check_name(thing, values)
     before = _found(books, thing, key)
@@ -165,7 +165,7 @@ def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list
 def set_active(books: Operation, thing: Thing, key: int, *, is_active: bool) -> bool:
     """Offer a bundle or a product, or retire it; return whether that changed anything.
 
-    Raises NotFound if there is none.
+    Raises NotFound if it does not exist.
     """
     if _found(books, thing, key)["active"] == int(is_active):
         return False
@@ -181,9 +181,9 @@ def set_active(books: Operation, thing: Thing, key: int, *, is_active: bool) -> 
 
 
 def retire_publication(books: Operation, publication_id: int) -> list[int]:
-    """Retire all bundles that have a publication; return their ids. What runs, runs on.
+    """Retire all bundles that contain a publication; return their ids.
 
-    Raises NotFound if there is no such publication.
+    Running subscriptions continue. Raises NotFound if there is no such publication.
     """
     _found(books, "publication", publication_id)
     rows = books.connection.rows(
@@ -203,7 +203,7 @@ def retire_publication(books: Operation, publication_id: int) -> list[int]:
 
 
 def add_issue(books: Operation, values: Values) -> int:
-    """Plan an issue; return its id. The ends of the publication's subscriptions are reckoned anew.
+    """Plan an issue; return its id. Recomputes when the publication's subscriptions end.
 
     Raises NotFound if there is no such publication, BadInput if the date is not later than that of
     its newest closed issue.
@@ -219,10 +219,10 @@ def add_issue(books: Operation, values: Values) -> int:
 
 
 def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
-    """Change a planned issue; return the names of the columns that differ from before.
+    """Change a planned issue; return the names of the columns that changed.
 
-    Raises NotFound if there is none, BadInput if it is closed, or for a date that is not later than
-    that of the newest closed issue.
+    Raises NotFound if there is no such issue, BadInput if it is closed, or if the date is not later
+    than that of the newest closed issue.
     """
     found = _open_issue(books, issue_id)
     publication_id = int(found["publication_id"] or 0)
@@ -236,10 +236,10 @@ def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
 
 
 def remove_issue(books: Operation, issue_id: int) -> None:
-    """Take a planned issue out of the plan.
+    """Remove an issue from the plan.
 
-    Raises as :func:`set_issue` does, and BadInput for one that was reopened and has revenue: what
-    was booked names it for good; or if a subscription ends after it.
+    Raises what :func:`set_issue` raises. Raises BadInput too if the issue was reopened and has
+    revenue, since the bookings name it for good, or if a subscription ends after it.
     """
     found = _open_issue(books, issue_id)
     if books.connection.row(
@@ -278,7 +278,7 @@ def remove_issue(books: Operation, issue_id: int) -> None:
 def add_bundle(
     books: Operation, name: str, lines: Sequence[Line], price: int | None, tax: int
 ) -> tuple[int, int]:
-    """Add a bundle; return its id and price. Raises what :func:`set_bundle` does for lines."""
+    """Add a bundle; return its id and price. Raises what :func:`set_bundle` raises for lines."""
     _check_name("bundle", {"name": name})
     price = _check_lines(books, lines, price)
     key = next_ids(books.connection, books.account_id, "bundles")
@@ -290,11 +290,12 @@ def add_bundle(
 def set_bundle(
     books: Operation, bundle_id: int, values: Values, lines: Sequence[Line] = ()
 ) -> list[str]:
-    """Change a bundle for later orders; return the names of what differs from before.
+    """Change a bundle for later orders; return the names of the values that changed.
 
-    ``lines`` takes the place of all lines if it has any. Without, a new price is that of the only
-    line. Raises NotFound if there is no such bundle or publication, BadInput if the prices of the
-    lines do not add up to the bundle's, or a publication and type come twice.
+    ``lines``, if not empty, replace all lines. Without lines, a new price is also the price of the
+    bundle's only line. Raises NotFound if there is no such bundle or publication, BadInput if the
+    prices of the lines do not add up to the bundle's, or if two lines have the same publication and
+    type.
     """
     _found(books, "bundle", bundle_id)
     before = lines_of(books.connection, books.account_id, bundle_id)
@@ -356,7 +357,7 @@ def _write_lines(books: Operation, bundle_id: int, lines: Sequence[Line]) -> Non
 
 
 def _found(books: Operation, thing: Thing, key: int) -> dict[str, Value]:
-    """Return the columns of a thing; raise NotFound if there is none."""
+    """Return the columns of a thing; raise NotFound if it does not exist."""
     columns = COLUMNS[thing]
     row = books.connection.row(
         f"""
@@ -414,7 +415,7 @@ def _check_date(
 
 
 def _refresh(books: Operation, publication_id: int) -> None:
-    """Reckon anew when the subscriptions of a publication end."""
+    """Recompute when the subscriptions of a publication end."""
     refresh(
         books,
         """SELECT s.subscription_id FROM subscriptions AS s

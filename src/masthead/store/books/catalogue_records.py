@@ -18,7 +18,7 @@ class Publication(NamedTuple):
 
 
 class PlannedIssue(NamedTuple):
-    """An issue in the plan, which is closed where it has ``closed_at``."""
+    """An issue in the plan; it is closed if it has ``closed_at``."""
 
     issue_id: int
     publication_id: int
@@ -31,7 +31,7 @@ class PlannedIssue(NamedTuple):
 
 
 class Product(NamedTuple):
-    """What is sold beside subscriptions; ``price`` and ``tax`` are cents."""
+    """Something sold beside subscriptions; ``price`` and ``tax`` are cents."""
 
     product_id: int
     name: str | None
@@ -41,7 +41,7 @@ class Product(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """A bundle; ``price`` and ``tax`` are cents, and ``is_active`` says whether it is offered."""
+    """A bundle; ``price`` and ``tax`` are cents, ``is_active`` says whether it is on offer."""
 
     bundle_id: int
     name: str | None

@@ -46,10 +46,10 @@ _REASONS = {
 
 
 class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is no error
-    """A subscription that needs a hand: it would be served and cannot be, or not as it should be.
+    """A subscription to check by hand: it would be served but was not, or not as it should be.
 
-    ``why``: ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` where a term
-    that is not paid was left out, and a later one was delivered.
+    ``why`` is ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` if a term
+    that is not paid was left out and a later one was delivered.
     """
 
     subscription_id: int
@@ -63,9 +63,9 @@ class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is
 
 
 class Run(NamedTuple):
-    """A part of the press run: how many entries of a kind, and their copies.
+    """A part of the press run: the number of entries of a kind, and their copies.
 
-    ``free_copies`` of these come free beside copies that a term pays for.
+    ``free_copies`` of these are free and come beside copies that a term pays for.
     """
 
     type: str
@@ -79,7 +79,7 @@ class Run(NamedTuple):
 class MailingList(NamedTuple):
     """A list of an issue that closing or a gap list made, or would make.
 
-    ``mailing_list_id`` is None for a gap list without entries, which is not kept.
+    ``mailing_list_id`` is None for a gap list without entries, which is not stored.
     """
 
     issue_id: int
@@ -92,7 +92,7 @@ class MailingList(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was made."""
+        """What the operation made."""
         issue = f"issue {self.issue_id} ({self.name})"
         exceptions = counted(len(self.exceptions), "exception")
         if self.mailing_list_id is None:
@@ -106,7 +106,7 @@ class MailingList(NamedTuple):
 def deliver(
     books: Operation, issue: Issue, grace: Grace, *, parent: int | None = None
 ) -> MailingList:
-    """Deliver an issue by a new list, and write all that follows but the forecasts.
+    """Deliver an issue with a new list, and write all that follows except the forecasts.
 
     ``parent`` is the main list of a gap list.
     """
@@ -114,7 +114,7 @@ def deliver(
 
 
 def check_open(books: Operation, issue: Issue) -> None:
-    """Raise BadInput unless the issue is the next one of its publication to be closed."""
+    """Raise BadInput unless the issue is the next one of its publication to close."""
     if issue.closed_at:
         which = f"with list {issue.mailing_list_id}" if issue.mailing_list_id else "without a list"
         raise BadInput(f"{issue.title} is closed already, {which}: nothing was changed")
@@ -129,7 +129,7 @@ def check_open(books: Operation, issue: Issue) -> None:
 
 
 class _Delivery:
-    """The delivery of an issue by one list; ``parent`` is the main list of a gap list."""
+    """The delivery of an issue with one list; ``parent`` is the main list of a gap list."""
 
     def __init__(self, books: Operation, issue: Issue, grace: Grace, *, parent: int | None) -> None:
         self._books = books
@@ -141,9 +141,9 @@ class _Delivery:
         self._values = {"account_id": books.account_id, "mailing_list_id": self._list_id}
 
     def run(self) -> MailingList:
-        """Deliver the issue, and write all that follows but the forecasts."""
+        """Deliver the issue, and write all that follows except the forecasts."""
         if self._connection.dialect == "sqlite":
-            # The rows of a large list are all over their tables and indexes.
+            # The rows of a large list are spread over their tables and indexes.
             self._connection.script("PRAGMA main.cache_size = -32768")
         self._add_list()
         if self._parent is None:
@@ -238,9 +238,9 @@ class _Delivery:
         )
 
     def _use_up_terms(self) -> None:
-        """Take an issue off each term; an unlimited one begins with the earliest issue out of it.
+        """Take an issue off each term; an unlimited term begins with its earliest issue.
 
-        That of an opening term begins when the books are opened.
+        An unlimited opening term begins when the books are opened.
         """
         self._connection.change(
             """
@@ -273,7 +273,7 @@ class _Delivery:
 
 
 def forecast_gap_list(books: Operation, made: MailingList) -> None:
-    """Make the forecasts of the subscriptions of a gap list again."""
+    """Recompute the forecasts of the subscriptions on a gap list."""
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
         _CHANGED,
@@ -288,11 +288,12 @@ def forecast_gap_list(books: Operation, made: MailingList) -> None:
 
 
 def forecast_after_closing(books: Operation, issue: Issue, made: MailingList) -> None:
-    """Write anew the ``date_expired`` that closing has changed.
+    """Update the ``date_expired`` values that the closing has changed.
 
-    One issue fewer is left and one fewer is to come, so mostly it is as before: what it is for so
-    many issues left, without suspensions and issues missed. Only where it is not that now, and
-    where an open suspension has passed over this issue, the forecast is made again.
+    Each subscription has one issue fewer left, and one fewer issue is coming, so most dates stay
+    the same: the date for this number of issues left, without suspensions and missed issues. The
+    forecast is recomputed only for subscriptions that have another date, or whose open suspension
+    skipped this issue.
     """
     calendar = calendar_of(books, issue.publication_id)
     kinds = books.connection.rows(

@@ -1,4 +1,4 @@
-"""Correcting what a subscriber is called, and an address where it stands."""
+"""Correcting a subscriber's name and email address, and an existing address."""
 
 from collections.abc import Mapping
 
@@ -14,13 +14,13 @@ __all__ = ["NAMES", "address_of", "edit_address", "edit_subscriber", "names_of"]
 Texts = Mapping[str, str | None]
 
 NAMES = ("first_name", "last_name", "email")
-"""The columns of a subscriber that are corrected by hand."""
+"""The columns of a subscriber that people correct by hand."""
 
 
 def names_of(connection: Connection, account_id: int, subscriber_id: int) -> Texts:
     """Return the :data:`NAMES` of a subscriber.
 
-    Raises NotFound if there is none, BadInput if it is deleted: an erased one stays blank.
+    Raises NotFound if there is none, BadInput if the subscriber is deleted: erased ones stay blank.
     """
     row = connection.row(
         f"""
@@ -41,7 +41,7 @@ def names_of(connection: Connection, account_id: int, subscriber_id: int) -> Tex
 def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list[str]:
     """Set some of :data:`NAMES`; return the names of those that changed.
 
-    Raises what :func:`names_of` does, and BadInput for a text that is too long.
+    Raises what :func:`names_of` raises, and BadInput for a text that is too long.
     """
     before = names_of(books.connection, books.account_id, subscriber_id)
     _check("subscribers", values)
@@ -59,7 +59,7 @@ def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list
 
 
 def address_of(connection: Connection, account_id: int, address_id: int) -> tuple[int, Texts]:
-    """Return whose address it is, and its fields. Raises NotFound if there is none."""
+    """Return the subscriber of an address, and its fields. Raises NotFound if there is none."""
     row = connection.row(
         f"""
         SELECT subscriber_id, {", ".join(FIELDS)} FROM addresses
@@ -74,10 +74,10 @@ def address_of(connection: Connection, account_id: int, address_id: int) -> tupl
 
 
 def edit_address(books: Operation, address_id: int, values: Texts) -> tuple[int, list[str]]:
-    """Correct an address where it stands; return whose it is, and the fields that changed.
+    """Correct an existing address; return its subscriber, and the fields that changed.
 
-    Raises what :func:`address_of` and :func:`names_of` do, and BadInput for a text that is too
-    long, or where only a part of a whole address would be left.
+    Raises what :func:`address_of` and :func:`names_of` raise, and BadInput for a text that is too
+    long, or if a whole address would become a part of one.
     """
     subscriber_id, before = address_of(books.connection, books.account_id, address_id)
     names_of(books.connection, books.account_id, subscriber_id)

@@ -1,6 +1,6 @@
-"""What follows of a subscription from its terms and issues (circulation, "What is stored").
+"""Values of a subscription derived from terms and issues (circulation, "What is stored").
 
-That is ``issues``, ``copies``, ``paid_issues_left``, ``unearned_revenue`` and ``date_expired``.
+These are ``issues``, ``copies``, ``paid_issues_left``, ``unearned_revenue`` and ``date_expired``.
 Only rows in which one of them differs are written and get the operation's commit.
 """
 
@@ -29,12 +29,12 @@ what has been booked; an unlimited one by what has been booked."""
 
 
 def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
-    """Derive the values of subscriptions anew; return how many rows of balances were written.
+    """Recompute the derived values of subscriptions; return the number of balances written.
 
     ``subscriptions`` is a query of one column, their ids; it may use ``:account_id`` and the
-    parameters ``values``. ``subscription_kinds`` is complete afterwards, also for rows that the
-    operation changed itself, to which it gives ``books.commit_id``. So an operation calls this
-    once, after everything else that it writes.
+    parameters ``values``. Afterwards ``subscription_kinds`` is complete, including rows that the
+    operation itself changed and gave ``books.commit_id``. So an operation calls this once, after
+    all its other writes.
     """
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
@@ -53,7 +53,7 @@ def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
 
 
 def decimal_of(cents: str) -> str:
-    """Return the SQL of the decimal text of an expression in cents, 0 or above: ``12.50``."""
+    """Return the SQL for the decimal text, ``12.50``, of an expression in cents, 0 or above."""
     return (
         f"CAST({cents} / 100 AS TEXT) || '.' || CAST({cents} % 100 / 10 AS TEXT)"
         f" || CAST({cents} % 10 AS TEXT)"
@@ -61,11 +61,12 @@ def decimal_of(cents: str) -> str:
 
 
 def renew_balances(books: Operation, keys: str, **values: Value) -> int:
-    """Write issues, paid issues, unearned revenue and copies of subscriptions where they differ.
+    """Update issues, paid issues, unearned revenue and copies of subscriptions that differ.
 
     The copies are those of the term that is delivered next; without issues left they stay.
 
-    ``keys`` is a FROM item whose column ``key`` has each id once. Returns how many were written.
+    ``keys`` is a FROM item whose column ``key`` has each id once. Returns the number of rows
+    written.
     """
     return books.connection.change(
         f"""
@@ -106,10 +107,10 @@ def renew_balances(books: Operation, keys: str, **values: Value) -> int:
 
 
 def add_kinds(books: Operation, publication_id: int | None = None) -> None:
-    """Add the kinds that the operation's subscriptions have and that are not there yet.
+    """Add the missing kinds of the operation's subscriptions.
 
-    With ``publication_id``, those of all its subscriptions: an index has them, which is faster
-    where most have changed.
+    With ``publication_id``, adds those of all its subscriptions: these come from an index, which is
+    faster if most have changed.
     """
     columns = "account_id, publication_id, type, copies, issues, renew_campaign_active"
     which, value = (

@@ -1,4 +1,4 @@
-"""What a person at the telephone looks at: one subscription with its terms, or one subscriber."""
+"""What a person on the telephone looks at: a subscription with its terms, or a subscriber."""
 
 from typing import NamedTuple
 
@@ -33,8 +33,8 @@ class Postal(NamedTuple):
 class TermShown(NamedTuple):
     """A term: ``issues`` and ``issues_left`` are -1 if it is unlimited, amounts are cents.
 
-    ``free_copies`` of ``free_class`` come beside its own. ``ended_at`` is when it was refunded or
-    cancelled.
+    ``free_copies`` of ``free_class`` come beside its own. ``ended_at`` is when the term was
+    refunded or cancelled.
     """
 
     term_id: int
@@ -55,8 +55,9 @@ class TermShown(NamedTuple):
 class Subscription(NamedTuple):
     """A subscription: its own fields by name, and what belongs to it.
 
-    ``temporary`` are the spans of temporary addresses with their ids; ``received`` names and dates
-    of the newest issues it got, and whether each was grace; ``sent`` efforts with their days.
+    ``temporary`` has the spans of temporary addresses with their ids. ``received`` has the names
+    and dates of the newest received issues, and whether each was grace. ``sent`` has efforts with
+    their days.
     """
 
     fields: dict[str, int | str | None]
@@ -70,9 +71,9 @@ class Subscription(NamedTuple):
 
 
 class SubscriptionLine(NamedTuple):
-    """A subscription in a line: issues left (-1: unlimited), and the last day.
+    """A subscription in one line: issues left (-1: unlimited), and the last day.
 
-    ``joined_into`` is the subscription that has all that it had.
+    ``joined_into`` is the subscription into which it was merged.
     """
 
     subscription_id: int
@@ -86,9 +87,9 @@ class SubscriptionLine(NamedTuple):
 
 
 class OrderLine(NamedTuple):
-    """An order in a line: its date and time, its total with tax as text, and when it was paid.
+    """An order in one line: its date and time, its total with tax as text, and when it was paid.
 
-    ``is_history``: it is of before the opening of the books.
+    ``is_history`` says that it is from before the opening of the books.
     """
 
     order_id: int
@@ -238,7 +239,7 @@ def _fields(prefix: str = "") -> str:
 
 
 def _line(row: Row) -> Postal:
-    """Return the address of a row of its id and :data:`FIELDS`."""
+    """Return the address in a row of its id and :data:`FIELDS`."""
     first, last, *others = row[1:]
     name = " ".join(part for part in (first, last) if part)
     return Postal(row[0], ", ".join(part for part in (name, *others) if part))
@@ -259,7 +260,7 @@ def _postal(connection: Connection, account_id: int, address_id: int | None) -> 
 
 
 def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: int) -> Person:
-    """Return a subscriber with all that belongs to one. Raises NotFound if there is none."""
+    """Return a subscriber with all that belongs to it. Raises NotFound if there is none."""
     one = {"account_id": account_id, "subscriber_id": subscriber_id}
     names = ("subscriber_id", "first_name", "last_name", "email", "renewal_code", "source")
     found = connection.row(

@@ -1,7 +1,7 @@
-"""Orders of before the opening: they are shown, and nothing of them is booked here.
+"""Orders from before the opening: Masthead shows them, and books nothing for them.
 
-They came from files. What was paid for them is not known, and what their readers still get is in
-the opening terms of their subscriptions (circulation, "Two modes of an account").
+They came from files. What was paid for them is not known; the opening terms of the subscriptions
+have what their readers still get (circulation, "Two modes of an account").
 """
 
 from masthead.errors import BadInput
@@ -14,9 +14,9 @@ _ALL = 2**63 - 1
 
 
 def history_until(connection: Connection, account_id: int) -> int:
-    """Return the id of the newest order that is history, -1 if none is; this and older ones are.
+    """Return the id of the newest order that is history, or -1; older orders are history too.
 
-    Of an account whose books are not open, all orders are.
+    In an account whose books are not open, all orders are history.
     """
     row = connection.row(
         "SELECT coalesce(last_order_before, -1) FROM books WHERE account_id = :account_id",

@@ -12,12 +12,15 @@ from masthead.circulation.earned_share import last_day_reached, month_number
 __all__ = ["DELIVERED", "earned", "months_served"]
 
 DELIVERED = "(t.issues - t.issues_left)"
-"""How many issues have come out of the term ``t``, which has an end."""
+"""The number of issues that have come out of the term ``t``, which has an end."""
 
 
 def earned(done: str, whole: str = "t.issues") -> str:
-    """Return what the term ``t`` has earned after ``done`` of ``whole`` issues or months."""
-    # PostgreSQL may reckon it for terms of which nothing has come, and divide by zero: nullif.
+    """Return the SQL of what the term ``t`` has earned after ``done`` of ``whole`` parts.
+
+    A part is an issue, or a month of an unlimited term.
+    """
+    # PostgreSQL may evaluate it for terms without deliveries; nullif avoids a division by zero.
     rest = "(t.price - t.allowed - t.spread_earned)"
     more = f"({done} - t.spread_after)"
     return f"""CASE WHEN {done} >= {whole} THEN t.price - t.allowed
@@ -29,13 +32,12 @@ def earned(done: str, whole: str = "t.issues") -> str:
 
 
 def months_served(listed: Sequence[tuple[int, str]]) -> str:
-    """Return over how many months the unlimited term ``t`` has been served.
+    """Return the SQL of the number of months that the unlimited term ``t`` has been served.
 
-    ``listed`` are id and date of the publication's issues that have a list, by their dates. From
-    each issue that came out of the term until the next issue, the term was served: the months that
-    become whole in that time count, seen from ``starts_on``. An opening term is served from there
-    until the first issue too. So a time of which an issue did not come, such as a suspension, earns
-    nothing.
+    ``listed`` has id and date of the publication's issues that have a list, by date. The term is
+    served from each issue that came out of it until the next issue: the months that become whole in
+    that time count, from ``starts_on``. An opening term is also served from ``starts_on`` until the
+    first issue. So a time without a delivered issue, such as a suspension, earns nothing.
     """
     first_day = "CAST(substr(t.starts_on, 9, 2) AS BIGINT)"
     days = [(issue_id, date.fromisoformat(day)) for issue_id, day in listed]

@@ -1,6 +1,6 @@
 """What deliveries and months earn, booked for many terms at once (circulation, "Money").
 
-``store.books.earned_share_sql`` says how much that is, ``circulation.booking_day`` on which days.
+``store.books.earned_share_sql`` has the amounts, ``circulation.booking_day`` the days.
 """
 
 from masthead.circulation.booking_day import open_day
@@ -16,7 +16,7 @@ __all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
 _MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
-"""``:day`` is ``circulation.booking_day.open_day`` of the issue's; a payment may be later."""
+"""``:day`` is ``circulation.booking_day.open_day`` of the issue's day; a payment may be later."""
 _OPEN_DAY = "CASE WHEN {day} < :month THEN :today ELSE {day} END"
 _IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
 _BOOKED = """(
@@ -29,13 +29,13 @@ _LATEST = """(
         AND r.cents > 0 AND (r.issue_id IS NULL
             OR (r.issue_id <> :issue_id AND i.closed_at IS NOT NULL))
     ORDER BY coalesce(i.date, '') DESC, r.revenue_id DESC LIMIT 1)"""
-"""The revenue of the latest closed issue of the term ``t`` but this one; else of its payment."""
+"""The revenue of the term ``t`` for its latest other closed issue, or else for its payment."""
 
 
 def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> None:
-    """Book the share of the delivery by a list, for each paid term with an end.
+    """Book the share of a list's delivery, for each paid term with an end.
 
-    ``issues_left`` has been changed already. Nothing is booked before a term was paid.
+    ``issues_left`` has already changed. Nothing is booked before a term is paid.
     """
     cents = f"({earned(DELIVERED)} - {earned(f'({DELIVERED} - 1)')})"
     books.connection.change(
@@ -57,10 +57,11 @@ def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> 
 
 
 def earn_by_months(books: Operation, issue: Issue) -> None:
-    """Book what a publication's unlimited terms have earned by now, and renew their balances.
+    """Book what a publication's unlimited terms have earned by now, and update their balances.
 
-    That is up to its newest issue with a list, and nothing without any. It is booked for ``issue``;
-    what is less than before is taken back where the latest was booked.
+    Months count up to the newest issue with a list; without one, nothing is earned. The booking is
+    for ``issue``. If terms have earned less than is booked, the rest is taken back from the latest
+    booking.
     """
     months = months_served(listed_issues(books, issue.publication_id))
     first_id = _settle(
@@ -83,7 +84,7 @@ def earn_by_months(books: Operation, issue: Issue) -> None:
 
 
 def _renew_balances_since(books: Operation, first_id: int) -> None:
-    """Renew the balances of all that has revenue from this id on."""
+    """Update the balances of all subscriptions that have revenue from this id on."""
     renew_balances(
         books,
         """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
@@ -95,11 +96,11 @@ def _renew_balances_since(books: Operation, first_id: int) -> None:
 
 
 def take_back(books: Operation, issue: Issue, terms: str) -> None:
-    """Take back what an issue earned, on the days on which that was booked, or today.
+    """Take back what an issue earned, on the days of the bookings, or today.
 
     ``terms`` is a FROM item of the terms with an end out of which it came, in a column ``key``;
-    they have got the issue back already. Where an earlier issue came later, their shares have
-    moved: the cents between are booked where the latest of them was.
+    they already have the issue back. If an earlier issue came later, the shares have moved: the
+    difference is booked where the latest of them was.
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
     books.connection.change(
@@ -137,7 +138,7 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
 
 
 def listed_issues(books: Reading, publication_id: int) -> list[tuple[int, str]]:
-    """Return id and date of the issues of a publication that have a list, by their dates."""
+    """Return id and date of the issues of a publication that have a list, by date."""
     return [
         (each.issue_id, each.date)
         for each in issues_of(books, publication_id)
@@ -148,7 +149,7 @@ def listed_issues(books: Reading, publication_id: int) -> list[tuple[int, str]]:
 def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: Value) -> int | None:
     """Book what the terms ``t`` should have earned; return the first id of revenue, if any.
 
-    What is more than before is booked for the issue, what is less where the latest was booked.
+    Additional earnings are booked for the issue; a decrease is booked where the latest earning was.
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
     taken_back_on = _OPEN_DAY.format(day="coalesce(o.booked_on, e.paid_on)")

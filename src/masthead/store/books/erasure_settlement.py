@@ -1,4 +1,4 @@
-"""What the books still have of a reader who is to be erased (``books.erasure``)."""
+"""What the books still have for a reader who is to be erased (``books.erasure``)."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ __all__ = ["Left", "left_of"]
 
 
 class Left(NamedTuple):
-    """A subscription that goes on: issues left (-1 unlimited), and what is unearned, in cents."""
+    """A subscription with something left: issues (-1 unlimited), and unearned cents."""
 
     subscription_id: int
     publication: str | None
@@ -18,7 +18,7 @@ class Left(NamedTuple):
 
     @property
     def said(self) -> str:
-        """A line about it for a person."""
+        """A line about the subscription for a person."""
         issues = "unlimited" if self.issues < 0 else f"{self.issues} issues left"
         named = f" of {self.publication}" if self.publication else ""
         return (
@@ -28,7 +28,7 @@ class Left(NamedTuple):
 
 
 def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Left]:
-    """Return the subscriptions of a reader that have issues or money left, by their ids."""
+    """Return the subscriptions of a reader that have issues or money left, sorted by id."""
     rows = connection.rows(
         """
         SELECT s.subscription_id, p.name, coalesce(s.issues, 0), coalesce(s.unearned_revenue, '0')

@@ -1,4 +1,4 @@
-"""What expires when: as the subscriptions say now, and as it could be told on a past day.
+"""What expires when: by the current subscriptions, and as known on a past day.
 
 Rules: circulation, "Expiry" and "Reports"; rules, "The expiries of a past day". Cancelled
 subscriptions and those of deleted subscribers are left out.
@@ -24,7 +24,7 @@ class _Issue(NamedTuple):
 
 
 def _issues(connection: Connection, account_id: int, day: str | None) -> dict[int, list[_Issue]]:
-    """Return the issues by publication, in the order of their dates, closed as of a day."""
+    """Return the issues by publication, sorted by date, closed as of a day."""
     found: dict[int, list[_Issue]] = {}
     for publication_id, dated, name, closed, list_id in connection.rows(
         """
@@ -48,9 +48,9 @@ def _issues(connection: Connection, account_id: int, day: str | None) -> dict[in
 def schedules(
     connection: Connection, account_id: int, day: str | None = None
 ) -> dict[int, Schedule]:
-    """Return the schedule of each publication, with what was closed until a day; None: until now.
+    """Return the schedule of each publication, with what was closed by a day; None: by now.
 
-    Of two issues with the same date, the later one gives the name.
+    If two issues have the same date, the later one gives the name.
     """
     issues = _issues(connection, account_id, day)
     return {
@@ -74,7 +74,7 @@ def schedules(
 
 
 def expiring_now(connection: Connection, account_id: int) -> list[Expiring]:
-    """Return the subscriptions by publication and ``date_expired``."""
+    """Return the number of subscriptions by publication and ``date_expired``."""
     rows = connection.rows(
         """
         SELECT s.publication_id, s.date_expired, count(*), sum(coalesce(s.copies, 0)),
@@ -97,11 +97,10 @@ def expiring_now(connection: Connection, account_id: int) -> list[Expiring]:
 def expiring_then(
     connection: Connection, account_id: int, day: str, known: Mapping[int, Schedule]
 ) -> list[Expiring]:
-    """Return what could be told on a past day, from the terms and deliveries until then.
+    """Return what was known on a past day, from the terms and deliveries until then.
 
-    ``known`` are the schedules of that day. Copies, the campaign and dates of issues are as they
-    are now. An extension counts as if it had always been there, since nothing says when it was
-    made.
+    ``known`` has the schedules of that day. Copies, the campaign and dates of issues are the
+    current ones. An extension counts as if it had always existed, because its date is not stored.
     """
     rows = connection.rows(_THEN, account_id=account_id, day=day)
     calendars = {
@@ -149,7 +148,7 @@ def _split(listed: str | None) -> list[str]:
     return listed.split(",") if listed else []
 
 
-# Grouped by what the forecast depends on: readers with as many issues left expire together.
+# Grouped by what the forecast depends on: readers with equally many issues left expire together.
 _THEN = """
     SELECT publication_id, issues_left, begins_on, received, suspended, last_issue, count(*),
         sum(copies), sum(campaign)

@@ -1,7 +1,7 @@
-"""The subscriptions of the readers of an order, and which one it extends.
+"""The subscriptions of the readers of an order, and which one the order extends.
 
-That is the one that it names, or else the one that is running (circulation, "Order"). Every look-up
-is by an index, and one statement looks up those of many readers.
+It extends the subscription that it names, or else the running one (circulation, "Order"). Every
+look-up uses an index, and one statement looks up the subscriptions of many readers.
 """
 
 from collections import Counter
@@ -39,19 +39,19 @@ class Named(NamedTuple):
     type: str
 
     def is_of(self, line: Line) -> bool:
-        """Return whether a line of a bundle extends it."""
+        """Return whether a line of a bundle extends the subscription."""
         return (line.publication_id, line.type) == (self.publication_id, self.type)
 
 
 @dataclass(eq=False)
 class Extendable:
-    """A subscription that an item goes to, as it is after the lines so far.
+    """A subscription that an item extends or begins, as it is after the lines so far.
 
-    ``least`` is the least number of issues left of its terms that have any, ``ended_at`` is
-    that of its newest term, ``campaign`` the former one of a subscription that was cancelled and is
-    still to end, ``row`` the row of one that this operation has begun, ``bought`` what the order
-    changes. ``served`` is the date of the newest issue that it got, '' if there is none,
-    None while it has not been asked for.
+    ``least`` is the lowest number of issues left among its terms that have any. ``ended_at`` is
+    that of its newest term. ``campaign`` is the former value for a cancelled subscription that has
+    not ended yet. ``row`` is the new row if this operation began the subscription, ``bought`` what
+    the order changes. ``served`` is the date of the newest issue that it got, '' if there is none,
+    and None before it is looked up.
     """
 
     subscriber_id: int
@@ -70,7 +70,7 @@ class Extendable:
 
 @dataclass
 class Delivery:
-    """An issue that a subscription got; ``term_id`` is that of the term it came out of, if any."""
+    """An issue that a subscription got, with the ``term_id`` of its term, if any."""
 
     day: str
     issue_id: int
@@ -79,7 +79,7 @@ class Delivery:
 
 
 def named(books: Operation, subscription_id: int, number: int) -> Named:
-    """Return the subscription that the item ``number`` names; what was joined is the one it is now.
+    """Return the subscription that item ``number`` names, or the one into which it was merged.
 
     Raises RefusedOrder if there is none, or it was cancelled.
     """
@@ -113,9 +113,9 @@ def named(books: Operation, subscription_id: int, number: int) -> Named:
 
 
 def check_named(found: Named, number: int, offer: Offer, reader: int) -> None:
-    """Raise RefusedOrder where the item ``number`` cannot extend the subscription that it names.
+    """Raise RefusedOrder if item ``number`` cannot extend the subscription that it names.
 
-    ``reader`` is who gets the item.
+    ``reader`` is the recipient of the item.
     """
     said = None
     if offer.item.is_new:
@@ -135,16 +135,16 @@ def check_named(found: Named, number: int, offer: Offer, reader: int) -> None:
 
 
 def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[Extendable]]:
-    """Look up the subscriptions of many readers that are not cancelled, with what is left of them.
+    """Look up the subscriptions of many readers that are not cancelled, with what is left.
 
-    Returns those of each reader that have been looked up, and those that were added since.
+    Returns, for each reader, the subscriptions looked up and those added since.
     """
     memory = books.memory(SUBSCRIPTIONS)
     new = [each for each in dict.fromkeys(subscribers) if each not in memory]
     if not new:
         return memory
     memory |= {each: [] for each in new}
-    # Without ORDER BY and LIMIT, for which a planner might read the subscriptions of all.
+    # No ORDER BY and LIMIT: with them, a planner might read the subscriptions of everybody.
     rows = books.direct.rows(
         f"""
         SELECT s.subscriber_id, s.subscription_id, s.publication_id, s.type, s.mailing_address_id,
@@ -173,7 +173,7 @@ def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[Exte
 
 
 def _tell_apart(books: Operation, found: Sequence[Extendable]) -> None:
-    """Look up when each subscription was served last that is not the only one of its kind."""
+    """Look up the last delivery of subscriptions that share publication and type with another."""
     counts = Counter(map(_kind, found))
     several = {
         each.subscription_id: each
@@ -208,10 +208,11 @@ def running(
     type_: str,
     only: Named | None = None,
 ) -> Extendable | None:
-    """Return the reader's subscription of a publication and type that is running, if there is one.
+    """Return the reader's running subscription of a publication and type, if there is one.
 
-    That is one that has issues left, or else was served last; of several with issues left it is the
-    one that was served last, or else the newest. With ``only`` it is that one.
+    It is the one that has issues left, or else the one that was served last. Of several with issues
+    left it is the one that was served last, or else the newest. With ``only`` it is that
+    subscription.
     """
     same = [
         each
@@ -230,10 +231,10 @@ def _how_recent(found: Extendable) -> tuple[bool, str, int]:
 def usual_address(
     books: Operation, subscriber_id: int, addresses: Mapping[int, object]
 ) -> int | None:
-    """Return where the subscriber's copies go, or else the newest address that is no temporary one.
+    """Return where the subscriber's copies go, or else the newest address.
 
-    The newest subscription that goes on says where; a temporary address is never taken for good.
-    ``addresses`` has the ids of the subscriber's own.
+    The newest continuing subscription decides. A temporary address is never used for good.
+    ``addresses`` has the ids of the subscriber's own addresses.
     """
     going = [
         (each.subscription_id, each.mailing_address_id)
@@ -268,7 +269,7 @@ def _temporary(books: Operation, subscribers: Iterable[int]) -> dict[int, set[in
 
 
 def deliveries(books: Operation, subscriptions: Iterable[int]) -> dict[int, list[Delivery]]:
-    """Return what each subscription got, of a publication where grace issues count."""
+    """Return what each subscription got, for publications where grace issues count."""
     memory = books.memory("deliveries")
     new = [each for each in subscriptions if each not in memory]
     if not new:

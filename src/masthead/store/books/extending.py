@@ -10,10 +10,10 @@ __all__ = ["add_extension"]
 
 
 def add_extension(books: Operation, found: Held, issues: int, of_class: str) -> int:
-    """Add a free term of so many issues behind all others; return its id.
+    """Add a free term of ``issues`` issues after all others; return its id.
 
-    It has as many copies as the next issue is paid for. Where no issue was left, the next ones are
-    due by the rule for a renewal after a gap (circulation, "First issue").
+    It has as many copies as the next issue is paid for. If no issue was left, the issues begin by
+    the rule for a renewal after a gap (circulation, "First issue").
     """
     term = next_term(books, found.subscription_id)
     if not found.issues:

@@ -10,11 +10,11 @@ _ENTITIES = {table: entity for entity, (table, _) in deletions.REMOVABLE.items()
 
 
 def next_ids(connection: Connection, account_id: int, table: str) -> int:
-    """Return the lowest id that a new row of ``table`` can have; those above it are free too.
+    """Return the lowest id that a new row of ``table`` can have; higher ones are free too.
 
-    It is above every id that the table has, that a natural key of its rows has, and that a removed
-    record had: no id is given twice. So within a statement, the ids of new rows are this one
-    + ``row_number() OVER (ORDER BY …) - 1``. The caller has locked the account.
+    It is above every id in the table, every id in a natural key of its rows, and every id of a
+    removed record: no id is given twice. So within a statement, the ids of new rows are this one +
+    ``row_number() OVER (ORDER BY …) - 1``. The caller has locked the account.
     """
     key = TABLES_BY_NAME[table].key[0]
     sources = [

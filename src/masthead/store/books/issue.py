@@ -22,9 +22,9 @@ _FROM = """
 class Issue(NamedTuple):
     """An issue; ``closed_at`` and ``file_written_at`` are times of the account, None before that.
 
-    ``mailing_list_id`` is its main list; None too for one that was closed when the books were
-    opened. ``date``, ``closes_on``, when it is meant to be closed, and ``mailed_on``, when it goes
-    into the mail, are ``YYYY-MM-DD``.
+    ``mailing_list_id`` is its main list; None too if it was closed when the books were opened.
+    ``closes_on`` is when it should close, and ``mailed_on`` when it goes into the mail; both and
+    ``date`` are ``YYYY-MM-DD``.
     """
 
     issue_id: int
@@ -42,7 +42,7 @@ class Issue(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What messages call it: its id, publication, name and date."""
+        """The issue's name in messages: its id, publication, name and date."""
         return f"issue {self.issue_id} ({self.publication} {self.name}, {self.date})"
 
     @property
@@ -89,7 +89,7 @@ def find_issue(books: Reading, issue_id: int) -> Issue:
 
 
 def issues_of(books: Reading, publication_id: int | None = None) -> list[Issue]:
-    """Return the issues of the account, or of a publication, by publication and date."""
+    """Return the issues of the account, or of one publication, sorted by publication and date."""
     of_publication = "" if publication_id is None else "AND i.publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
     rows = books.connection.rows(
@@ -107,7 +107,7 @@ def newest_closed(books: Reading, publication_id: int) -> Issue | None:
 
 
 def _issue(row: tuple[object, ...]) -> Issue:
-    """Return the issue of a row; texts that are missing are empty."""
+    """Return the issue of a row; missing texts are empty."""
     found = Issue(*row)  # type: ignore[arg-type]
     return found._replace(
         name=found.name or "", date=found.date or "", publication=found.publication or ""

@@ -1,4 +1,4 @@
-"""The list downloads of an account, and who is on each."""
+"""The list downloads of an account, and their entries."""
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ _LIST = ", ".join(ListShown._fields).replace("entries", "count")
 
 
 def of_issue(reading: Reading, main_list: int | None) -> list[ListShown]:
-    """Return the lists of an issue, by its main list: that one, then its gap lists."""
+    """Return the lists of an issue, by its main list: the main list, then its gap lists."""
     if main_list is None:
         return []
     rows = reading.connection.rows(
@@ -85,7 +85,7 @@ def find(reading: Reading, mailing_list_id: int) -> ListShown:
 
 
 def issue_of(reading: Reading, found: ListShown) -> int | None:
-    """Return the issue whose main list it is, or whose gap list; None if no issue was closed."""
+    """Return the issue of a main list or gap list; None if no issue was closed with it."""
     main = found.parent_mailing_list_id if found.is_gap else found.mailing_list_id
     row = reading.connection.row(
         """
@@ -99,7 +99,7 @@ def issue_of(reading: Reading, found: ListShown) -> int | None:
 
 
 def entries(reading: Reading, mailing_list_id: int, *, after: int, limit: int) -> list[EntryShown]:
-    """Return the entries of a list behind a subscription, by subscription."""
+    """Return the entries of a list for subscriptions above ``after``, sorted by subscription."""
     rows = reading.connection.rows(
         """
         SELECT e.subscription_id, e.copies, e.is_grace, e.is_paid, e.type, r.subscriber_id,

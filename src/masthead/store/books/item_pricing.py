@@ -18,7 +18,7 @@ __all__ = ["Offer", "offer_of"]
 
 
 class Offer(NamedTuple):
-    """An item with its net price and tax, and its lines, whose prices are those of this order.
+    """An item with its net price and tax, and its lines with the prices of this order.
 
     A product has no lines.
     """
@@ -79,7 +79,7 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
 
 
 def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]) -> Item:
-    """Return the item with its class as it is written; only what costs nothing has one."""
+    """Return the item with its class as stored; only an item that costs nothing has one."""
     if item.of_class is None:
         return item
     if all(prices):
