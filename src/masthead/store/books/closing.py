@@ -238,7 +238,7 @@ class _Delivery:
         )
 
     def _use_up_terms(self) -> None:
-        """Take an issue off each term; an unlimited term begins with its earliest issue.
+        """Take an issue off each term; an unlimited one begins with its earliest delivered issue.
 
         An unlimited opening term begins when the books are opened.
         """

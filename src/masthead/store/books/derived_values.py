@@ -24,8 +24,8 @@ _UNEARNED = f"""
             WHERE r.account_id = :account_id AND r.term_id = t.term_id AND r.kind <> 'received')
     END
     """
-"""What a paid term that has issues left has not earned: one with an end by its deliveries, which is
-what has been booked; an unlimited one by what has been booked."""
+"""The unearned revenue of a paid term with issues left. A term with an end counts its deliveries,
+which equal the bookings; an unlimited term counts the bookings."""
 
 
 def refresh(books: Operation, subscriptions: str, **values: Value) -> int:

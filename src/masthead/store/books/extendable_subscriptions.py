@@ -231,9 +231,9 @@ def _how_recent(found: Extendable) -> tuple[bool, str, int]:
 def usual_address(
     books: Operation, subscriber_id: int, addresses: Mapping[int, object]
 ) -> int | None:
-    """Return where the subscriber's copies go, or else the newest address.
+    """Return where the subscriber's copies go, or else the newest address that is not temporary.
 
-    The newest continuing subscription decides. A temporary address is never used for good.
+    The newest continuing subscription decides; a temporary address is never used for good.
     ``addresses`` has the ids of the subscriber's own addresses.
     """
     going = [

@@ -1,9 +1,9 @@
-"""What a file may not do to readers of the books, and to what operations have added.
+"""What a file may not do to readers with books, and to records that operations have added.
 
-Ids that operations give and ids of files cannot mean each other: a row for an id that was given
-here has to name the record as it is called here. And a file neither removes, revives nor renames a
-reader who has issues, money or orders here, or who was merged (decisions, "Ids of files and of the
-books"; rules, "Readers whom files leave alone"). All of it holds in mode ``here`` alone.
+An id that an operation gave never means another record of a file: a row with such an id has to name
+the record as it is stored. A file does not remove, revive or rename a reader who has issues, money
+or orders in the books, or who was merged (decisions, "Ids of files and of the
+books"; rules, "Readers whom files leave alone"). All of this applies in mode ``here`` only.
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table
@@ -20,7 +20,7 @@ _NAMED_BY = {
     "bundles": ("name",),
     "products": ("name",),
 }
-"""The tables whose ids operations give too, and what a row has to say as it is stored."""
+"""The tables whose ids operations give too, and the columns that a row must have as stored."""
 
 _OWNER = {
     "addresses": "subscribers",
@@ -28,7 +28,7 @@ _OWNER = {
     "bundle_lines": "bundles",
     "renewal_efforts": "publications",
 }
-"""Tables whose rows belong to a record of such a table, and which that is."""
+"""Tables whose rows belong to a record of such a table, and that table."""
 
 _SUBSCRIBERS = TABLES_BY_NAME["subscribers"]
 _PROVEN = "named_as_here"
@@ -42,11 +42,11 @@ HAS_BOOKS = """(
         AND b.subscriber_id = {subscriber} AND b.order_id > (
             SELECT coalesce(k.last_order_before, -1) FROM books AS k
             WHERE k.account_id = :account_id)))"""
-"""The condition that a reader has issues to come, money that is unearned, or an order of here."""
+"""The condition that a reader has issues left, unearned money, or an order in the books."""
 
 
 def check_kept(staging: Staging) -> None:
-    """Lead rows of merged readers to those who are kept; store a problem for each row that may not.
+    """Assign rows of merged readers to the kept ones; store a problem for each refused row.
 
     Runs in the load's transaction, before its rows are checked and after ``erasing.blank_staged``.
     """
@@ -66,7 +66,7 @@ def check_kept(staging: Staging) -> None:
 def kept_from_removal(staging: Staging, table: Table) -> str:
     """Return the condition that complete files do not remove a stored row ``o`` which they lack.
 
-    It is FALSE where nothing of the table is kept.
+    It is FALSE if nothing of the table is kept.
     """
     if mode_of(staging.connection, staging.account_id) != "here":
         return "FALSE"
@@ -90,7 +90,7 @@ def _stored(table: Table) -> str:
 
 
 def _differs(table: Table, names: tuple[str, ...] = ()) -> str:
-    """Return the condition that ``s`` changes one of the columns of ``o``; without any, of all."""
+    """Return the condition that ``s`` changes one of the columns of ``o``; by default any."""
     names = names or tuple(c.name for c in table.values if c.name != "given_here")
     return "(" + (
         " OR ".join(
@@ -102,7 +102,7 @@ def _differs(table: Table, names: tuple[str, ...] = ()) -> str:
 
 
 def _is_named(table: Table, columns: tuple[str, ...]) -> str:
-    """Return the condition that ``s`` has one of the columns as ``o`` has it, and none differs."""
+    """Return the condition that ``s`` has one of the columns as in ``o``, and none differs."""
     given = " OR ".join(
         f"({has_column(table, name, 's')} AND o.{name} = s.{name})" for name in columns
     )
@@ -110,7 +110,7 @@ def _is_named(table: Table, columns: tuple[str, ...]) -> str:
 
 
 def _check_given_here(staging: Staging, table: Table, columns: tuple[str, ...]) -> None:
-    """Find the rows that mean another record than the one of here with their id."""
+    """Find rows that mean another record than the one to which an operation gave their id."""
     (key,) = table.key
     word = key.removesuffix("_id")
     has = has_column(table, "given_here", "s")
@@ -133,7 +133,7 @@ def _check_given_here(staging: Staging, table: Table, columns: tuple[str, ...]) 
 
 
 def _check_readers(staging: Staging) -> None:
-    """Find the rows that would remove, revive or rename a reader who is kept as is."""
+    """Find the rows that would remove, revive or rename a reader who must stay unchanged."""
     table = _SUBSCRIBERS
     erased = """EXISTS (SELECT 1 FROM erasures AS e WHERE e.account_id = :account_id
         AND e.subscriber_id = s.subscriber_id)"""
@@ -174,7 +174,7 @@ def _check_readers(staging: Staging) -> None:
 
 
 def _check_moves(staging: Staging) -> None:
-    """Find the addresses that would be taken from a reader who has books."""
+    """Find the addresses that would move away from a reader who has books."""
     table = TABLES_BY_NAME["addresses"]
     staging.find(
         table,
@@ -189,7 +189,10 @@ def _check_moves(staging: Staging) -> None:
 
 
 def _check_belongings(staging: Staging) -> None:
-    """Find what is given of a reader of here without that reader's row, which says who is meant."""
+    """Find rows of a reader added by an operation that come without the reader's own row.
+
+    The reader's own row says who is meant.
+    """
     staging.keep(
         _PROVEN,
         f"""SELECT s.subscriber_id AS key FROM {staging.rows_of(_SUBSCRIBERS.name)} AS s
@@ -215,9 +218,9 @@ def _check_belongings(staging: Staging) -> None:
 
 
 def _follow_merges(staging: Staging) -> None:
-    """Lead addresses and answers of merged readers to the readers who are kept.
+    """Assign addresses and answers of merged readers to the readers who are kept.
 
-    An answer is dropped where the kept one has answered: as when two are merged.
+    An answer is dropped if the kept reader has answered the question, as in merging.
     """
     found = staging.keep(
         _MERGED,

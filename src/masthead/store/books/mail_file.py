@@ -28,7 +28,7 @@ PRINTED = (
 """The columns of the file of printed copies."""
 
 DIGITAL = ("keyline", "copies", "email", "first_name", "last_name")
-"""The columns of the file of the others."""
+"""The columns of the file of subscriptions without a printed copy."""
 
 # Unlimited subscriptions have no last issue.
 _KEYLINE = "CAST(s.subscriber_id AS TEXT) || ' ' || coalesce(s.date_expired, '-')"
@@ -41,10 +41,10 @@ _OF_LIST = "WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_li
 
 
 def name_at(part: str, subscriber: str) -> str:
-    """Return the SQL of a part of the name, ``first_name`` or ``last_name``, at an address ``a``.
+    """Return the SQL of ``first_name`` or ``last_name`` at an address ``a``.
 
-    It is the address's, or the subscriber's where the address names nobody, neither a person nor a
-    company: so name and address are of one place, and no name is mixed of two.
+    It is the address's name. If the address names neither a person nor a company, it is the
+    subscriber's name. So no name mixes parts of two.
     """
     return f"""
         CASE WHEN coalesce(a.first_name, '') = '' AND coalesce(a.last_name, '') = ''
@@ -60,7 +60,7 @@ class Written(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was noted."""
+        """What the operation noted."""
         return f"the file of list {self.mailing_list_id} of issue {self.issue_id} was written out"
 
 
@@ -98,9 +98,9 @@ def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) ->
 def rows_of(reading: Reading, written: Written, *, digital: bool = False) -> Iterator[Row]:
     """Yield the rows of a list's file, one by one, with :data:`PRINTED` or :data:`DIGITAL`.
 
-    Printed copies (Print and Both) come with the address in force on the issue's date, by country
-    and postal code; the others by subscription. An address without a name or company gets the
-    reader's name.
+    Printed copies (Print and Both) have the address in force on the issue's date, and are sorted by
+    country and postal code. The others are sorted by subscription. An address without a name or
+    company gets the reader's name.
     """
     if digital:
         sql = f"""

@@ -1,4 +1,4 @@
-"""Merging two subscribers who are one person."""
+"""Merging two subscribers who are the same person."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ __all__ = ["Moved", "join"]
 
 
 class Moved(NamedTuple):
-    """How many records came to the subscriber who is kept."""
+    """How many records moved to the subscriber who is kept."""
 
     subscriptions: int
     addresses: int
@@ -22,9 +22,10 @@ class Moved(NamedTuple):
 def join(
     books: Operation, kept: int, gone: int, *, keep_both: bool
 ) -> tuple[Moved, list[Pair], list[Pair]]:
-    """Move all that ``gone`` has to ``kept``, both ids of subscribers, and join subscriptions.
+    """Move all that ``gone`` has to ``kept``, both ids of subscribers, and merge subscriptions.
 
-    Returns what moved, the pairs of subscriptions that were joined, and those that both go on.
+    Returns what moved, the pairs of subscriptions that were merged, and the pairs that both
+    continue.
     """
     for subscriber_id in (kept, gone):
         _check(books, subscriber_id)
@@ -107,7 +108,7 @@ def _check(books: Operation, subscriber_id: int) -> None:
 
 
 def _move_answers(books: Operation, kept: int, gone: int) -> int:
-    """Move the answers to questions that ``kept`` has not answered; return how many."""
+    """Move the answers to questions that ``kept`` has not answered; return their number."""
     values = {"account_id": books.account_id, "kept": kept, "gone": gone}
     moved = books.connection.change(
         """

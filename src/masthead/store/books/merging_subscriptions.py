@@ -1,4 +1,4 @@
-"""Joining two subscriptions of one reader, of the same publication and type, into one.
+"""Merging two subscriptions of one reader, of the same publication and type, into one.
 
 All that one has goes to the other (circulation, "Merging"). The functions run in an operation
 (``store.books.operation``).
@@ -23,8 +23,8 @@ _SPANS = {"suspensions": "suspension_id", "temporary_addresses": "temporary_addr
 class Pair(NamedTuple):
     """Two subscriptions of the same publication and type, one of each reader who is merged.
 
-    ``subscription_id`` is the one that goes on if they are joined. ``is_unlimited``: one of them
-    is, so that the other's issues would never come, and they are not joined.
+    ``subscription_id`` is the one that continues if they are merged. If ``is_unlimited``, one of
+    them is unlimited: the other's issues would never come, so they are not merged.
     """
 
     subscription_id: int
@@ -37,7 +37,7 @@ class Pair(NamedTuple):
 def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
     """Return the subscriptions that two readers both have: the running one of each kind.
 
-    The one that goes on is that of ``kept``, unless only the other one has issues left.
+    The one of ``kept`` continues, unless only the other one has issues left.
     """
     rows = books.connection.rows(
         "SELECT publication_id, name FROM publications WHERE account_id = :account_id",
@@ -67,12 +67,12 @@ def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
 
 
 def unite(books: Operation, subscription_id: int, other_id: int) -> None:
-    """Move all that the other subscription has to the first; the other one is ended by that.
+    """Move all that the other subscription has to the first, which ends the other one.
 
-    Its terms are used up in the order in which all were added. What both have received stays with
-    the one that received it, and so do the entries of lists. A cancelling that is still to
-    end the other one is withdrawn. One that is still to end the first is withdrawn too, if it would
-    end issues of the other one that were not cancelled.
+    The terms are used up in the order in which all were added. Deliveries and entries of lists stay
+    with the subscription that received them. If the other subscription was cancelled and has not
+    ended yet, the cancelling is withdrawn. If the first one was, its cancelling is withdrawn too if
+    it would end issues of the other one that were not cancelled.
     """
     was_to_end = withdraw(books, other_id)
     if not was_to_end and _has_issues_left(books, other_id):
@@ -134,7 +134,7 @@ _MOVES = (
     UPDATE renewals_sent SET subscription_id = :one
     WHERE account_id = :account_id AND subscription_id = :other
     """,
-    # The key holds an issue once: nobody gets one twice, and what both got stays told of both.
+    # The key holds an issue once: no subscription gets one twice; deliveries to both stay stored.
     """
     UPDATE subscription_issues SET subscription_id = :one
     WHERE account_id = :account_id AND subscription_id = :other AND issue_id NOT IN (
@@ -162,9 +162,9 @@ def _has_issues_left(books: Operation, subscription_id: int) -> bool:
 
 
 def _begins_on(books: Operation, both: dict[str, int]) -> str | None:
-    """Return when the joined subscription begins: with the earlier one, if that has issues left.
+    """Return when the merged subscription begins: the earlier day, if both have issues left.
 
-    Otherwise it would be given the issues between the two.
+    Otherwise it would get the issues between the two days.
     """
     rows = books.connection.rows(
         """
@@ -183,7 +183,7 @@ def _begins_on(books: Operation, both: dict[str, int]) -> str | None:
 
 
 def _move_spans(books: Operation, table: str, subscription_id: int, other_id: int) -> None:
-    """Move suspensions or temporary addresses, without the days that the first one has already."""
+    """Move suspensions or temporary addresses, without the days that the first one already has."""
     key = _SPANS[table]
     address = ", address_id" if table == "temporary_addresses" else ""
     present = spans_of(books.connection, books.account_id, table, subscription_id)

@@ -1,4 +1,4 @@
-"""Issues that are moved to another day (circulation, "First issue")."""
+"""Issues that move to another day (circulation, "First issue")."""
 
 from masthead.store.database import Connection
 
@@ -6,9 +6,10 @@ __all__ = ["begin_with_moved"]
 
 
 def begin_with_moved(connection: Connection, account_id: int, issue_id: int, day: str) -> None:
-    """Let those begin on ``day`` whose first issue is the one that is moved there.
+    """Let subscriptions whose first issue moves to an earlier ``day`` begin on that day.
 
-    The issue has its former date still. Who begins later, or with another issue, is not concerned.
+    Call it before the issue gets its new date. Subscriptions that begin with another issue do not
+    change.
     """
     connection.change(
         """

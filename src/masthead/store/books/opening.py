@@ -1,7 +1,7 @@
-"""Opening the books of an account: from then on, operations own its data, and files no longer do.
+"""Opening the books of an account: from then on, operations own its data instead of files.
 
-All or nothing (circulation, "Two modes of an account"). ``masthead.circulation.opening`` says what
-a subscription's numbers become.
+It happens completely or not at all (circulation, "Two modes of an account").
+``masthead.circulation.opening`` says what a subscription's numbers become.
 """
 
 from collections.abc import Iterator
@@ -49,9 +49,9 @@ _CLOSED_DAY = """(SELECT max(i.date) FROM issues AS i WHERE i.account_id = :acco
 
 
 class Balance(NamedTuple):
-    """What a publication begins with: subscriptions with issues left, these, and whole cents.
+    """A publication's opening balance: subscriptions with issues left, the issues, and cents.
 
-    ``unlimited`` are the subscriptions without an end, whose issues are not counted.
+    ``unlimited`` counts the subscriptions without an end; their issues are not counted.
     """
 
     publication_id: int
@@ -66,7 +66,7 @@ class Balance(NamedTuple):
 class Opened(NamedTuple):
     """The opening balances by publication, and how many issues count as closed.
 
-    ``to_renew`` have no issue left, and an empty term, for which they are written to.
+    ``to_renew`` subscriptions have no issue left, and got an empty term so that they get letters.
     """
 
     balances: list[Balance]
@@ -84,11 +84,12 @@ def open_books(
 ) -> Opened:
     """Open the account's books in one transaction, and return the opening balances.
 
-    Issues are closed that are dated up to today, or up to the newest one that anybody received.
-    Those without an issue left whose last one is dated on the day ``renew_since`` or later get an
-    empty term.
-    Raises BadInput, which says each kind of contradiction with examples, NotFound if there is no
-    such account, MastheadError if its books are open already.
+    Closes the issues dated up to today, or up to the newest one that anybody received.
+    Subscriptions without issues left get an empty term if their last issue is dated ``renew_since``
+    or later.
+
+    Raises BadInput, which lists each kind of contradiction with examples, NotFound if there is no
+    such account, MastheadError if its books are already open.
     """
     with operation(store, account_id, by, dry_run=dry_run, mode="elsewhere") as books:
         problems = _without_date(books)
@@ -106,7 +107,7 @@ def open_books(
         _add_terms(books, problems)
         to_renew = 0 if renew_since is None else _add_empty_terms(books, renew_since)
         _begin(books)
-        # Also those without a term: what the files say of their end is not asked from now on.
+        # Also those without a term: from now on, what the files say about their end is not used.
         refresh(books, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
         balances = _balances(books)
         unearned = sum(each.unearned for each in balances)
@@ -116,7 +117,7 @@ def open_books(
             + ("" if renew_since is None else f", {to_renew} to renew since {renew_since}")
         )
     if not dry_run:
-        # Otherwise PostgreSQL would take them for small tables, and the next closing for minutes.
+        # Otherwise PostgreSQL plans for small tables, and the next closing takes minutes.
         with store.writer() as connection:
             for table in _FILLED:
                 connection.analyze(table)
@@ -124,7 +125,7 @@ def open_books(
 
 
 def _without_date(books: Operation) -> list[str]:
-    """Return a sentence about issues without a date: they have no place in the order of closing."""
+    """Return a sentence about issues without a date, since issues close in the order of dates."""
     found = books.connection.rows(
         """
         SELECT issue_id FROM issues WHERE account_id = :account_id AND date IS NULL
@@ -140,7 +141,7 @@ def _without_date(books: Operation) -> list[str]:
 
 
 def _close_past(books: Operation) -> int:
-    """Close the issues that are out; return their number. They have no list."""
+    """Close the past issues, without a list; return their number."""
     return books.connection.change(
         """
         UPDATE issues SET closed_at = coalesce(closed_at, :now)
@@ -158,10 +159,10 @@ def _close_past(books: Operation) -> int:
 
 
 def _add_terms(books: Operation, problems: list[str]) -> None:
-    """Add the opening terms of all subscriptions, and what of them was received.
+    """Add the opening terms of all subscriptions, and their received revenue.
 
-    Raises BadInput for ``problems``, and for numbers of subscriptions that contradict each other, a
-    sentence for each kind.
+    Raises BadInput for ``problems``, and for numbers of subscriptions that contradict each other,
+    with one sentence for each kind.
     """
     term_id = next_ids(books.connection, books.account_id, "terms")
     revenue_id = next_ids(books.connection, books.account_id, "revenue")
@@ -205,7 +206,7 @@ def _add_terms(books: Operation, problems: list[str]) -> None:
 
 
 def _told(kind: Contradiction, named: list[str]) -> str:
-    """Return the sentence about those whose numbers contradict each other in the same way."""
+    """Return the sentence about subscriptions whose numbers contradict each other in one way."""
     return (
         f"{kind}: {_counted(len(named), 'subscription')}, such as {'; '.join(named[:_NAMED_MAX])}"
     )
@@ -216,9 +217,9 @@ def _counted(count: int, what: str) -> str:
 
 
 def _add_empty_terms(books: Operation, since: str) -> int:
-    """Add a term without issues for each reader whose last issue was not long ago; return how many.
+    """Add a term without issues for readers with a recent last issue; return their number.
 
-    Letters of renewal are sent for a term, and so these readers get them.
+    Renewal letters are sent for a term, so these readers get them.
     """
     return books.connection.change(
         f"""

@@ -1,7 +1,8 @@
 """One operation of the books: a transaction with one commit of the change feed and its audit entry.
 
-Killed at any point, it happened or it did not (circulation, "What must hold"). The day and the time
-are those of the store's clock; no command takes a date for now.
+If the process is killed at any point, the operation happened or it did not
+(circulation, "What must hold"). The day and the time are those of the store's clock; no command
+accepts another time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -45,13 +46,12 @@ class _DryRunError(Exception):
 
 
 class Reading:
-    """What a query of the books needs: the account, the connection, and what time it is.
+    """What a query of the books needs: the account, the connection, and the current time.
 
     ``today`` (``YYYY-MM-DD``) and ``now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time zone,
-    as are all days and times of the books. What came first is told by numbers, and by no time: of
-    two operations within a second, or in the hour that a clock is set back, times say nothing.
-    ``direct`` is the connection as it is; an operation writes what it has yet to write before it
-    gives its ``connection``.
+    as are all days and times of the books. Ids, not times, say what came first: times cannot order
+    two operations within a second, or in the hour when clocks go back. ``direct`` is the connection
+    itself; an operation writes its pending rows before it returns its ``connection``.
     """
 
     def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
@@ -69,18 +69,18 @@ class Reading:
 
 
 class Operation(Reading):
-    """A running operation: also its commit, which changed rows of the feed's entities get.
+    """A running operation, with the commit for changed rows of the change feed's entities.
 
-    Whole rows are handed over (:meth:`add`) and written together, and what has been looked up can
-    be kept meanwhile (:meth:`memory`). Whoever uses :attr:`connection` sees all rows that were
-    handed over, and can write any: all that was kept is then forgotten. So only what is done for
-    each of many orders needs to know about this.
+    Whole rows are queued (:meth:`add`) and written together; looked-up values can be kept meanwhile
+    (:meth:`memory`). :attr:`connection` sees all queued rows and can write any row, so using it
+    writes the queue and clears the memory. Only code that runs for each of many orders needs to
+    know this.
     """
 
     def __init__(
         self, store: Store, connection: Connection, account_id: int, *, commit_id: int | None = None
     ) -> None:
-        """Begin a commit, unless the transaction has one, the ``commit_id``."""
+        """Begin a commit, unless the transaction already has one, ``commit_id``."""
         super().__init__(store, connection, account_id)
         if commit_id is None:
             commit_id = commits.begin_commit(connection, account_id)
@@ -94,30 +94,30 @@ class Operation(Reading):
 
     @property
     def connection(self) -> Connection:
-        """The connection, for any statement: everything that was handed over is written."""
+        """The connection, for any statement; all queued rows are written first."""
         self.write()
         return self.direct
 
     def write(self) -> None:
-        """Write everything that was handed over."""
+        """Write all queued rows."""
         self._pending.write()
         self._memory.clear()
         self._next_ids.clear()
 
     def add(self, table: str, **row: Value) -> Record:
-        """Have a row inserted; return it, which may be changed as long as it is in a memory."""
+        """Queue a row to insert; return it. It may be changed while a memory has it."""
         self._pending.add(table, row)
         return row
 
     def change_later(self, sql: str, **values: Value) -> None:
-        """Have a row changed that is there; ``sql`` may use ``:account_id``."""
+        """Queue a change of an existing row; ``sql`` may use ``:account_id``."""
         self._pending.change(sql, values)
 
     def new_id(self, table: str) -> int:
-        """Return the id of a new row, which is then handed over; it is asked for once.
+        """Return a new id for a row that the caller then queues; each call returns another one.
 
-        The account is locked, so nobody else takes ids. Statements that give ids to many rows ask
-        :func:`store.books.ids.next_ids`.
+        The account is locked, so no other operation takes ids. Statements that give ids to many
+        rows use :func:`store.books.ids.next_ids`.
         """
         found = self._next_ids.get(table)
         if found is None:
@@ -126,23 +126,23 @@ class Operation(Reading):
         return found
 
     def memory(self, name: str) -> dict[Any, Any]:
-        """Return a dictionary of what was looked up, and of rows that were handed over since.
+        """Return a dictionary of looked-up values, and of the rows queued since.
 
-        It is empty again as soon as :attr:`connection` has been used.
+        Using :attr:`connection` empties it.
         """
         return self._memory.setdefault(name, {})
 
     def touch(self, subscriptions: Iterable[int]) -> None:
-        """Have what is derived of these subscriptions, by their ids, brought up to date.
+        """Mark subscriptions, by id, so that their derived values are updated.
 
-        ``masthead.books`` does it at the end, once for all operations that ran together.
+        ``masthead.books`` updates them at the end, once for all operations that ran together.
         """
         self.touched.update(subscriptions)
 
     def say(self, sentence: str) -> None:
-        """Add a sentence to the audit entry: what changed, without personal data but ids.
+        """Add a sentence to the audit entry: what changed, with ids and no other personal data.
 
-        An operation that changes nothing says nothing, and gets no entry.
+        An operation that changes nothing adds no sentence, and gets no entry.
         """
         self._sentences.append(sentence)
 
@@ -150,7 +150,7 @@ class Operation(Reading):
     def said(self) -> str | None:
         """The text of the audit entry, None if nothing changed.
 
-        ``summary`` replaces the sentences, where one says it for many operations.
+        ``summary``, if set, replaces the sentences of many operations.
         """
         return self.summary or "; ".join(self._sentences) or None
 
@@ -164,12 +164,12 @@ def operation(
     dry_run: bool = False,
     mode: Mode = "here",
 ) -> Iterator[Operation]:
-    """Run the block in one transaction that has locked the account, with a commit of its own.
+    """Run the block in one transaction that has locked the account, with its own commit.
 
-    At its end the audit entry is written (``Operation.say``), a commit that no row got is dropped,
-    and afterwards the commit is stamped. A dry run is rolled back instead and leaves no trace.
-    Raises NotFound if there is no such account, MastheadError if the account is not in ``mode``;
-    what the block raises undoes all of it.
+    At the end, it writes the audit entry (``Operation.say``), drops a commit that no row got, and
+    stamps the commit after the transaction. A dry run is rolled back instead and leaves no trace.
+    Raises NotFound if there is no such account, MastheadError if the account is not in ``mode``. An
+    exception in the block undoes everything.
     """
     with store.writer() as connection:
         with suppress(_DryRunError), connection.transaction():
@@ -178,7 +178,7 @@ def operation(
             check_mode(connection, account_id, mode)
             books = Operation(store, connection, account_id)
             yield books
-            # Also in a dry run, so that it is refused whatever the database refuses.
+            # Also in a dry run, so that the database can refuse the same rows.
             books.write()
             if dry_run:
                 raise _DryRunError
@@ -208,7 +208,7 @@ def _has_rows(books: Operation) -> bool:
     own = "WHERE account_id = :account_id"
     queries = [f"SELECT 1 FROM {name} {own} AND commit_id = :commit_id" for name in _WITH_COMMIT]
     queries += [f"SELECT 1 FROM subscribers {own} AND custom_fields_commit_id = :commit_id"]
-    # Of the deletions, the index has the entities first.
+    # The index of the deletions begins with the entity.
     queries += [
         f"SELECT 1 FROM deletions {own} AND entity = '{entity}' AND commit_id = :commit_id"
         for entity in deletions.REMOVABLE
@@ -230,7 +230,7 @@ def mode_of(connection: Connection, account_id: int) -> Mode:
 
 
 def opened_on(store: Store, account_id: int) -> str | None:
-    """Return the day on which the account's books were opened; None: they are not open.
+    """Return the day on which the account's books were opened; None if they are not open.
 
     Raises NotFound if there is no such account.
     """
@@ -242,7 +242,7 @@ def opened_on(store: Store, account_id: int) -> str | None:
 
 
 def day_of_opening(connection: Connection, account_id: int) -> str | None:
-    """Return the same by a connection; None also if there is no such account."""
+    """Return the same for an open connection; None too if there is no such account."""
     row = connection.row(
         "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
     )

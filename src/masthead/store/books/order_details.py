@@ -1,4 +1,4 @@
-"""An order as it is shown to a person: its items, what they brought, and its money."""
+"""An order as a person sees it: its items, what they brought, and its money."""
 
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ class TermShown(NamedTuple):
 
 
 class ItemShown(NamedTuple):
-    """An item with its terms; totals are numbers of the wire, ``refunded`` is in cents."""
+    """An item with its terms; totals are numbers of the interface, ``refunded`` is cents."""
 
     order_item_id: int
     bundle_id: int | None
@@ -65,7 +65,7 @@ class ItemShown(NamedTuple):
 
     @property
     def due(self) -> int:
-        """What a payment of the order pays for it, in cents with tax: nothing that has ended."""
+        """What a payment of the order pays for the item, in cents with tax; 0 if it has ended."""
         gross, tax = stored_cents(self.grand_total), stored_cents(self.tax_total)
         if not self.terms:
             return 0 if self.refund_date else gross
@@ -74,7 +74,7 @@ class ItemShown(NamedTuple):
 
 
 class OrderShown(NamedTuple):
-    """An order: its fields by name, its items, and whether it is of before the opening."""
+    """An order: its fields by name, its items, and whether it is from before the opening."""
 
     fields: dict[str, int | str | None]
     items: list[ItemShown]
@@ -82,7 +82,7 @@ class OrderShown(NamedTuple):
 
     @property
     def due(self) -> int:
-        """What is still to be paid of it, in cents with tax; 0 once it is paid, or of history."""
+        """The cents with tax that are still due; 0 if the order is paid, or is history."""
         is_settled = self.fields["paid_on"] or self.is_history
         return 0 if is_settled else sum(item.due for item in self.items)
 

@@ -1,8 +1,8 @@
 """The keys of what an order brought, found step by step.
 
-A query that joins an order's items with terms, of which there are millions, is planned by what
-PostgreSQL guesses of a new order, and can read all terms for it. So the keys of the items are asked
-for first, and then the terms by them (rules, "An order's terms are found by their keys").
+PostgreSQL estimates the rows of a new order. A query that joins the order's items with millions of
+terms can therefore read all terms. So these functions get the keys of the items first, and then the
+terms by these keys (rules, "An order's terms are found by their keys").
 """
 
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ RECEIVED_BY = """
     THEN e.subscription_id ELSE s.joined_into END
     """
 """The subscription that has the delivery of a list's entry ``e``, whose subscription is ``s``: its
-own, or the one into which it was joined since (``store.books.merging_subscriptions``)."""
+own, or the one into which it was merged since (``store.books.merging_subscriptions``)."""
 
 
 def listed(ids: Iterable[int]) -> str:
-    """Return ids for ``IN (…)``: without any it is -1, which is nobody's id."""
+    """Return ids for ``IN (…)``; without ids, -1, which no record has."""
     return ", ".join(f"{each:d}" for each in ids) or "-1"
 
 

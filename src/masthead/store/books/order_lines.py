@@ -1,7 +1,7 @@
 """What a line of an ordered bundle does: it begins a subscription or extends one, by a term.
 
-Every look-up is by an index (circulation, "Order", "First issue", "Late renewal"). The class is
-used in an operation (``store.books.operation``).
+Every look-up uses an index (circulation, "Order", "First issue", "Late renewal"). The class is used
+in an operation (``store.books.operation``).
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class _Publication(NamedTuple):
 
 
 class Lines:
-    """The lines of one order: two of the same reader, publication and type are one subscription."""
+    """The lines of one order; the same reader, publication and type share a subscription."""
 
     def __init__(self, books: Operation, payer: Resolved) -> None:
         self._books = books
@@ -60,9 +60,9 @@ class Lines:
         self.terms: list[paying.Term] = []
         """The terms of this order; :meth:`write` writes them."""
         self._copies: list[tuple[int, str]] = []
-        """The copies of each term, and the class of one that is free."""
+        """The copies of each term, and the class of a free term."""
         self._grace: list[tuple[Extendable, Delivery]] = []
-        """The issues of grace that come out of its terms."""
+        """The grace issues that come out of its terms."""
 
     @property
     def subscriptions(self) -> tuple[int, ...]:
@@ -70,7 +70,7 @@ class Lines:
         return tuple(dict.fromkeys(each.subscription_id for each in self._own.values()))
 
     def first_day(self, number: int, offer: Offer) -> tuple[int, str] | None:
-        """Return publication and date of the issue with which the item is to begin, if any."""
+        """Return publication and date of the issue with which the item should begin, if any."""
         issue_id = offer.item.first_issue
         if issue_id is None:
             return None
@@ -182,7 +182,7 @@ class Lines:
         return found.mailing_address_id
 
     def write(self, *, is_paid: bool) -> None:
-        """Write the subscriptions and the terms; the order has been handed over."""
+        """Write the subscriptions and the terms; the order is already queued."""
         for found in self._own.values():
             self._write(found)
         for term, (copies, free_class) in zip(self.terms, self._copies, strict=True):
@@ -213,7 +213,7 @@ class Lines:
             )
 
     def check_named(self, number: int, offer: Offer, reader: int) -> None:
-        """Raise RefusedOrder where the subscription that an item names cannot be extended by it."""
+        """Raise RefusedOrder if the item cannot extend the subscription that it names."""
         if offer.item.subscription_id is not None:
             found = named(self._books, offer.item.subscription_id, number)
             check_named(found, number, offer, reader)
@@ -222,9 +222,9 @@ class Lines:
     def _state(
         self, number: int, found: Extendable, publication: _Publication, line: Line
     ) -> tuple[bool, Sequence[Delivery]]:
-        """Return whether issues are left, and if none, the grace issues that the line covers.
+        """Return whether issues are left, and if not, the grace issues that the line covers.
 
-        Raises RefusedOrder where issues are unlimited: a term behind that one is never used.
+        Raises RefusedOrder if issues are unlimited, because a term after those is never used.
         """
         if found.least == UNLIMITED:
             raise RefusedOrder(
@@ -281,10 +281,10 @@ class Lines:
         )
 
     def _renew(self, found: Extendable, recipient: Resolved) -> None:
-        """Note an extension; addresses change only where the order names them.
+        """Note an extension; addresses change only if the order names them.
 
-        Whose newest term was refunded had left the campaign, and takes part in it again. Who had
-        cancelled, to end later, goes on.
+        A subscription whose newest term was refunded left the campaign, and takes part in it again.
+        A subscription that was cancelled and has not ended yet continues.
         """
         if recipient.named_address_id is not None:
             found.mailing_address_id = recipient.named_address_id
@@ -311,7 +311,7 @@ class Lines:
             )
 
     def _write(self, found: Extendable) -> None:
-        """Write a subscription; one that this operation began and has not written is changed."""
+        """Write a subscription; if its new row is still queued, change that row."""
         known = look_up(self._books, [found.subscriber_id])[found.subscriber_id]
         bought, found.bought = found.bought, {}
         if found in self._begun and found.row is not None:

@@ -1,6 +1,6 @@
-"""The people of an order: subscribers who are there, and those whom it brings, with addresses.
+"""The people of an order: existing subscribers, and new ones, with their addresses.
 
-Every look-up is by an index. The functions run in an operation (``store.books.operation``).
+Every look-up uses an index. The functions run in an operation (``store.books.operation``).
 """
 
 import secrets
@@ -22,20 +22,20 @@ from masthead.store.staging import DERIVED
 __all__ = ["Resolved", "look_up", "resolve"]
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Without I, O, 0 and 1, which are mistaken for each other on paper."""
+"""Without I, O, 0 and 1, which readers confuse on paper."""
 
 _CODE_LENGTH = 5
 _CODES = 50
-"""So many codes are made at once, of which those that somebody has are not used."""
+"""How many codes are made at once; those that exist already are not used."""
 
 _COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["subscribers"].columns}
 _ADDRESS_COLUMNS = {column.name: column.kind for column in TABLES_BY_NAME["addresses"].columns}
 
 
 class Resolved(NamedTuple):
-    """A subscriber; the address that the order names, and the usual one; None if there is none.
+    """A subscriber, the address that the order names, and the usual one; None if there is none.
 
-    ``company`` is that of the address in use. Somebody new looks like ``resembling``.
+    ``company`` is that of the address in use. A new subscriber looks like those in ``resembling``.
     """
 
     subscriber_id: int
@@ -51,11 +51,11 @@ class Resolved(NamedTuple):
 
 
 def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
-    """Return the subscriber and the address; add what is not there (circulation, "Who is who").
+    """Return the subscriber and the address; add what is missing (circulation, "Who is who").
 
     ``prefix`` is that of the person's columns in a file of orders, for messages. Raises
-    RefusedOrder for a subscriber who does not exist or is deleted, a person of whom nothing is
-    known, an address of somebody else, and a part of an address.
+    RefusedOrder for a subscriber who does not exist or is deleted, a person without any data, an
+    address of another subscriber, and a part of an address.
     """
     _check_texts(person, prefix)
     subscriber_id = _by_id(books, person, prefix)
@@ -86,7 +86,7 @@ def _check_texts(person: Person, prefix: str) -> None:
 
 
 def look_up(books: Operation, people: Iterable[Person]) -> None:
-    """Look up many people by few statements, for the calls of :func:`resolve` that follow."""
+    """Look up many people with few statements, for the calls of :func:`resolve` that follow."""
     people = list(people)
     emails = [ascii_lower(each.email) for each in people if each.email]
     codes = [ascii_lower(each.renewal_code) for each in people if each.renewal_code]
@@ -104,7 +104,7 @@ def look_up(books: Operation, people: Iterable[Person]) -> None:
 
 
 def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
-    """Return who has the id or the renewal code; who was merged is the one who is kept."""
+    """Return the subscriber with the id or renewal code; for a merged one, the kept one."""
     code = ascii_lower(person.renewal_code)
     if person.subscriber_id is not None:
         found = readers_by(books, "subscriber_id", [person.subscriber_id])[person.subscriber_id]
@@ -143,10 +143,11 @@ def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
 
 
 def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
-    """Return who has this email address and the same name: the first such subscriber, or None.
+    """Return the first subscriber with this email address and the same name, or None.
 
-    First and last name are the same where they are given. Who gives none, but a company, is an
-    organisation with that company in an address. Who gives nothing else must be the only one.
+    The first and last names that are given must be the same. A person without a name but with a
+    company is an organisation with that company in an address. Unless both names are given, the
+    subscriber must be the only one; otherwise raises RefusedOrder.
     """
     if not person.email:
         return None
@@ -206,7 +207,7 @@ def _add(books: Operation, person: Person, prefix: str) -> int:
 
 
 def _new_code(books: Operation) -> str:
-    """Return a renewal code that nobody has."""
+    """Return an unused renewal code."""
     codes = books.memory("renewal codes")
     while not codes:
         made = {
@@ -233,7 +234,7 @@ def _named(
     subscriber_id: int,
     addresses: Mapping[int, Mapping[str, str]],
 ) -> int | None:
-    """Return the address that the order names, which is added unless the subscriber has it."""
+    """Return the address that the order names; add it unless the subscriber has it."""
     if person.address_id is not None:
         if person.address_id not in addresses:
             raise RefusedOrder(
@@ -260,7 +261,7 @@ def _named(
 
 
 def _is_same(given: Mapping[str, str], stored: Mapping[str, str]) -> bool:
-    """Return whether an address has the given fields, and no others but a name."""
+    """Return whether an address has the given fields, and no others except a name."""
     names = {"first_name", "last_name"}
     return all(stored.get(name) == text for name, text in given.items()) and not (
         set(stored) - set(given) - (names if not names & set(given) else set())

@@ -1,6 +1,6 @@
 """Orders: what they bring to subscribers, subscriptions, terms and purchases.
 
-All that an order does is one operation (circulation, "Order"). Every look-up is by an index, so an
+All that an order does is one operation (circulation, "Order"). Every look-up uses an index, so an
 order takes as long in a large account as in a small one. The functions run in an operation
 (``store.books.operation``), which then touches the subscriptions.
 """
@@ -34,16 +34,16 @@ __all__ = [
 ]
 
 _LOOKED_UP = 500
-"""For so many orders, what they need is looked up together."""
+"""The number of orders whose data is looked up together."""
 
 _REFERENCES = "orders by reference"
 
 _TOUCHED_MAX = 5_000
-"""For so many subscriptions at most, one statement names their ids."""
+"""The most subscription ids that one statement names."""
 
 
 class _Known(NamedTuple):
-    """An order that is there."""
+    """An order that exists already."""
 
     order_id: int
     subscriber_id: int
@@ -52,9 +52,9 @@ class _Known(NamedTuple):
 
 
 class Newcomer(NamedTuple):
-    """Somebody whom an order adds, and who looks like readers who are there.
+    """A subscriber whom an order adds, and who looks like existing readers.
 
-    ``item`` is the number of the item that goes to them, from 0; None: they pay.
+    ``item`` is the number of the item for this recipient, from 0; None for the payer.
     """
 
     name: str
@@ -63,11 +63,11 @@ class Newcomer(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """An order that was placed; ``is_known`` if it was there already.
+    """An order that was placed; ``is_known`` if it existed already.
 
-    ``was_paid``: its payment was booked now; ``was_ended``: it is marked as paid, but nothing is
-    left to pay for. ``subscriptions`` are those that it began or extended, ``cents`` its grand
-    total, ``newcomers`` those who look like somebody who is there.
+    ``was_paid``: its payment was booked now. ``was_ended``: it is marked as paid, but has nothing
+    left to pay for. ``subscriptions`` are those that it began or extended, ``cents`` is its grand
+    total, and ``newcomers`` are new subscribers who look like an existing one.
     """
 
     order_id: int
@@ -81,7 +81,7 @@ class Placed(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What became of the order, with its grand total and the subscriptions."""
+        """What happened to the order, with its grand total and the subscriptions."""
         was_there = f"order {self.order_id} was there already"
         if self.was_ended:
             return (
@@ -100,10 +100,10 @@ class Placed(NamedTuple):
 
 
 def place(books: Operation, order: Order) -> Placed:
-    """Place an order, unless one with its reference is there (``books.orders.place``).
+    """Place an order, unless one with its reference exists (``books.orders.place``).
 
-    The same reference with the same content changes nothing, but books the payment that has come
-    since. Raises RefusedOrder, also for the same reference with other content.
+    The same reference with the same content changes nothing, except that a payment that has come
+    since is booked. Raises RefusedOrder, also for the same reference with other content.
     """
     known = _known(books, order)
     if known is not None:
@@ -116,7 +116,7 @@ def place(books: Operation, order: Order) -> Placed:
 
 
 def _payer(books: Operation, order: Order) -> Person:
-    """Return who pays: where nobody is named, the reader of the subscription that is extended."""
+    """Return the payer; if none is named, the reader of the subscription to extend."""
     if not order.payer.is_named:
         for number, item in enumerate(order.items):
             if item.subscription_id is not None:
@@ -152,7 +152,8 @@ def newest_order(connection: Connection, account_id: int) -> int:
 def placed_since(books: Operation, order: Order, newest: int | None) -> Placed | None:
     """Return an order of the same content that was placed after the order ``newest``, if any.
 
-    So an order that is sent twice is placed once. One with a reference is known by that.
+    So an order that is sent twice is placed once. An order with a reference is found by that
+    instead.
     """
     if newest is None or order.reference is not None:
         return None
@@ -169,7 +170,7 @@ def placed_since(books: Operation, order: Order, newest: int | None) -> Placed |
 
 
 def refresh_subscriptions(books: Operation, subscriptions: Iterable[int]) -> None:
-    """Compute anew what follows from their terms for some subscriptions, by their ids."""
+    """Recompute the derived values of some subscriptions, by their ids."""
     touched = sorted(subscriptions)
     for first in range(0, len(touched), _TOUCHED_MAX):
         part = touched[first : first + _TOUCHED_MAX]
@@ -183,7 +184,7 @@ def _ids_query(ids: Sequence[int]) -> str:
 
 
 def _look_up(books: Operation, orders: Sequence[Order]) -> None:
-    """Look up what :func:`place` would ask for each order."""
+    """Look up what :func:`place` needs for each order."""
     known = _orders_by(books, [ascii_lower(each.reference) for each in orders if each.reference])
     new = [each for each in orders if not each.reference or not known[ascii_lower(each.reference)]]
     order_people.look_up(
@@ -193,7 +194,7 @@ def _look_up(books: Operation, orders: Sequence[Order]) -> None:
 
 
 def _orders_by(books: Operation, references: Iterable[str]) -> Mapping[str, _Known | None]:
-    """Return the order of each reference, which is in lower case."""
+    """Return the order of each reference; references are in lower case."""
     memory = books.memory(_REFERENCES)
     new = [each for each in dict.fromkeys(references) if each not in memory]
     if new:
@@ -259,14 +260,14 @@ class _Placing:
         self._order = order
         self._payer = payer
         self._people = [(person, payer)]
-        """Who is described in the same words within an order is the same person."""
+        """Equal descriptions within an order mean the same person."""
         self._newcomers = [Newcomer(person.name, None, payer.resembling)]
         self._offers = offers
         self._account = books.account_id
         self._lines = Lines(books, payer)
 
     def run(self) -> Placed:
-        """Hand over the order and all that it brings: its own rows when all are known."""
+        """Queue the order and all that it brings; its own rows come when all are known."""
         books, order, payer = self._books, self._order, self._payer
         order_id = books.new_id("orders")
         recipients = [self._recipient(number) for number in range(len(self._offers))]
@@ -325,7 +326,7 @@ class _Placing:
         )
 
     def _recipient(self, number: int) -> Resolved:
-        """Return who gets an item, and where: the one who pays, unless somebody is named."""
+        """Return the recipient of an item, with the address: the payer, unless another is named."""
         item = self._offers[number].item
         person: Person = item.recipient
         if not person.is_named:
@@ -355,14 +356,14 @@ class _Placing:
         return found
 
     def _is_gift(self, offer: Offer, recipient: Resolved) -> bool:
-        """Return whether an item is a gift: somebody else pays, who is no organisation."""
+        """Return whether an item is a gift: the payer is somebody else, and no organisation."""
         if offer.item.is_gift is not None:
             return offer.item.is_gift
         is_other = recipient.subscriber_id != self._payer.subscriber_id
         return is_other and not self._payer.company
 
     def _place(self, number: int, order_id: int, offer: Offer, recipient: Resolved) -> _Brought:
-        """Return the rows of an item and of its purchase, and where it goes; add its terms."""
+        """Return the rows of an item and its purchase, and its address; add its terms."""
         books, item = self._books, offer.item
         item_id = books.new_id("order_items")
         purchase_id = None if item.bundle_id is None else books.new_id("purchases")

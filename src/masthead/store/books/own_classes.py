@@ -1,4 +1,4 @@
-"""The classes of copies that an account has, its own ones included (circulation, "Class")."""
+"""The classes of copies that an account has, including its own (circulation, "Class")."""
 
 from masthead.circulation.copy_classes import ALL, FREE
 from masthead.contract.printable import is_name, single_spaced
@@ -13,7 +13,7 @@ _NAME_MAX = 50
 
 
 def own_classes(connection: Connection, account_id: int) -> list[str]:
-    """Return the classes that the publisher has added, in the order in which they were added."""
+    """Return the classes that the publisher has added, in the order of adding."""
     rows = connection.rows(
         """
         SELECT name FROM classes WHERE account_id = :account_id AND name <> '' ORDER BY class_id
@@ -26,7 +26,7 @@ def own_classes(connection: Connection, account_id: int) -> list[str]:
 def add_own_class(books: Operation, name: str) -> tuple[int, str]:
     """Add a class of the publisher's own; return its id and name.
 
-    Raises BadInput for a name that is empty, too long, or that of a class which is there.
+    Raises BadInput for a name that is empty, too long, or taken by an existing class.
     """
     name = single_spaced(name)
     if not is_name(name, _NAME_MAX):

@@ -1,7 +1,7 @@
-"""What files and ``masthead remove`` may still change of an account, by its mode.
+"""What files and ``masthead remove`` may still change in an account, by its mode.
 
 In mode ``here``, operations own the issues and the money of subscriptions, deliveries, orders,
-purchases and lists (circulation, "Two modes of an account"). In mode ``elsewhere`` an account has
+purchases and lists (circulation, "Two modes of an account"). In mode ``elsewhere``, an account has
 no books; only a whole export brings them, into an account without subscribers.
 """
 
@@ -47,8 +47,9 @@ _SUBSCRIBERS = TABLES_BY_NAME["subscribers"]
 def check_import(staging: Staging) -> None:
     """Refuse what a load may not write; runs in its transaction, before its rows are checked.
 
-    Raises BadInput for the tables that it may not touch, and stores a problem for each row of
-    ``issues`` that would change what closing owns, and of ``subscribers`` what merging owns.
+    Raises BadInput for tables that the load may not change. Stores a problem for each row of
+    ``issues`` that would change what closing owns, and each row of ``subscribers`` that would
+    change what merging owns.
     """
     given = [table.name for table in TABLES if table.name in staging.tables]
     given = [name for name in given if staging.count(TABLES_BY_NAME[name])]
@@ -88,10 +89,10 @@ def check_import(staging: Staging) -> None:
 
 
 def check_bundles(staging: Staging) -> None:
-    """Raise BadInput for a bundle with lines whose prices do not add up to its own.
+    """Raise BadInput for a bundle whose lines have prices that do not add up to its own.
 
-    Runs after a load's rows are written, since a load may have the bundle or its lines alone. A
-    bundle whose lines come with a later load has none.
+    Runs after a load's rows are written, since a load may have only the bundle or only its lines. A
+    bundle whose lines come with a later load has no lines yet.
     """
     if not {"bundles", "bundle_lines"} & staging.tables:
         return
@@ -113,10 +114,10 @@ def check_bundles(staging: Staging) -> None:
 
 
 def check_removal(staging: Staging, names: Collection[str], keys: Callable[[str], str]) -> None:
-    """Raise BadInput if rows would be removed that operations own, closed issues, or readers.
+    """Raise BadInput if the removal includes rows that operations own, closed issues, or readers.
 
-    ``names`` are the tables with rows that are to be removed, ``keys`` returns the query of their
-    ids. A reader is kept who has issues, money or orders here.
+    ``names`` are the tables with rows to remove; ``keys`` returns the query of their ids. Only
+    readers who have issues, money or orders in the books are refused.
     """
     account_id = staging.account_id
     if mode_of(staging.connection, account_id) != "here":
@@ -172,7 +173,7 @@ def _check_merged(staging: Staging) -> None:
 
 
 def _check_erasures(staging: Staging) -> None:
-    """Store a problem for each reader who would be erased with issues or money left."""
+    """Store a problem for each reader to erase who has issues or money left."""
     staging.find(
         ERASURES,
         "subscriber_id",
@@ -228,9 +229,9 @@ def _check_issues(staging: Staging) -> None:
 
 
 def _check_days(staging: Staging, is_open: str) -> None:
-    """Find the issues that come to have the date of another one of their publication.
+    """Find the issues that would get the date of another issue of their publication.
 
-    Dates say which issue comes first, so commands of the catalogue refuse that too.
+    Dates say which issue comes first, so the commands of the catalogue refuse this too.
     """
     stored = "FROM issues AS o WHERE o.account_id = :account_id AND o.issue_id = s.issue_id"
     effective = [

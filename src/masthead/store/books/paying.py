@@ -1,4 +1,4 @@
-"""The payment of an order: what is received, and what of it is earned already.
+"""The payment of an order: what is received, and how much of it is already earned.
 
 Cash basis, net of tax (circulation, "Money"). The functions run in an operation
 (``store.books.operation``).
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Paid(NamedTuple):
-    """What a payment brought: cents received, net, of which some are earned at once."""
+    """What a payment brought: net cents received, and how many of them are earned at once."""
 
     order_id: int
     cents: int
@@ -40,7 +40,7 @@ class Paid(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was booked."""
+        """What the operation booked."""
         return (
             f"order {self.order_id} was paid: received {decimal(self.cents)} without tax, earned "
             f"{decimal(self.earned)} of it at once"
@@ -48,7 +48,7 @@ class Paid(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A term of an order; ``ended_at`` is set once it was refunded or cancelled."""
+    """A term of an order; ``ended_at`` is set when it is refunded or cancelled."""
 
     term_id: int
     order_item_id: int
@@ -70,7 +70,7 @@ class Term(NamedTuple):
 
 
 def pay(books: Operation, order_id: int, payment_type: str | None = None) -> Paid:
-    """Check that an order can be paid, and :func:`book` it (``books.payments.pay``)."""
+    """Check that an order can be paid, and :func:`book` the payment (``books.payments.pay``)."""
     row = books.connection.row(
         """
         SELECT paid_on FROM orders WHERE account_id = :account_id AND order_id = :order_id
@@ -109,7 +109,7 @@ def has_ended(books: Operation, order_id: int) -> bool:
 
 
 def terms_of_order(books: Operation, order_id: int) -> list[Term]:
-    """Return the terms that an order brought, in the order in which they were added."""
+    """Return the terms that an order brought, in the order of adding."""
     items = items_of(books.connection, books.account_id, [order_id])
     rows = books.connection.rows(
         f"""
@@ -128,7 +128,7 @@ def terms_of_order(books: Operation, order_id: int) -> list[Term]:
 
 
 def book(books: Operation, order_id: int, payment_type: str | None) -> Paid:
-    """Do the booking of :func:`pay`, without its checks."""
+    """Book the payment as :func:`pay` does, without its checks."""
     due = [term for term in terms_of_order(books, order_id) if term.is_due]
     rows = receipts(books, due)
     add_revenue(books, rows)
@@ -185,13 +185,13 @@ def receipts(books: Operation, due: Iterable[Term]) -> list[tuple[int, str, int,
 
 
 def _earned(books: Operation, term: Term) -> int:
-    """Return what a term has earned that is paid today, by what was delivered from it."""
+    """Return what a term that is paid today has earned, by its deliveries."""
     whole = term.months if term.issues == UNLIMITED else term.issues
     return earned(term.price, whole, done_of(books, term), term.spread) if whole else 0
 
 
 def done_of(books: Operation, term: Term) -> int:
-    """Return how many issues were delivered from a term, or months served of an unlimited one."""
+    """Return the issues delivered from a term, or the months served of an unlimited one."""
     if term.issues != UNLIMITED:
         return term.issues - term.issues_left
     if term.starts_on is None:
@@ -209,7 +209,7 @@ def done_of(books: Operation, term: Term) -> int:
 
 
 def add_revenue(books: Operation, rows: Iterable[tuple[int, str, int, str]]) -> None:
-    """Book term, kind and cents of each row to its day; what is 0 is not written."""
+    """Book the term, kind and cents of each row on its day; 0 cents are not written."""
     for term_id, kind, cents, day in rows:
         if cents:
             books.add(

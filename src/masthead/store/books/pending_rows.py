@@ -1,4 +1,4 @@
-"""The rows that an operation has yet to write: whole ones, and many with one statement.
+"""The rows that an operation has not written yet: whole rows, and many with one statement.
 
 An order brings a few rows to each of eight tables. Written one by one, they take most of the time
 of an import on PostgreSQL, where each statement is a round trip.
@@ -13,7 +13,7 @@ Record = dict[str, Value]
 
 
 class Pending:
-    """Rows to insert, and changes of rows that are there, of one account."""
+    """Rows to insert into one account, and changes of its existing rows."""
 
     def __init__(self, connection: Connection, account_id: int) -> None:
         self._connection = connection
@@ -22,15 +22,15 @@ class Pending:
         self._changes: dict[str, list[Record]] = {}
 
     def add(self, table: str, row: Record) -> None:
-        """Have a row inserted; it may be changed until :meth:`write`."""
+        """Queue a row to insert; it may be changed until :meth:`write`."""
         self._rows.setdefault(table, []).append(row)
 
     def change(self, sql: str, values: Record) -> None:
-        """Have a row changed after all rows have been inserted; ``sql`` may use ``:account_id``."""
+        """Queue a change to run after all inserts; ``sql`` may use ``:account_id``."""
         self._changes.setdefault(sql, []).append(values)
 
     def write(self) -> None:
-        """Write everything: what others refer to first."""
+        """Write everything; rows that others refer to come first."""
         rows, self._rows = self._rows, {}
         for table in sorted(rows, key=[*TABLES_BY_NAME].index):
             alike: dict[tuple[str, ...], list[Record]] = {}

@@ -1,7 +1,7 @@
-"""What a load changes of the plan of issues, and what follows for subscriptions.
+"""How a load changes the plan of issues, and what follows for subscriptions.
 
-A load brings it up to date exactly as commands of the catalogue do (rules, "Loads of the
-plan"): the ends of all subscriptions to the publications whose plan is another one afterwards.
+A load recomputes the end of all subscriptions to publications whose plan has changed, exactly as
+the commands of the catalogue do (rules, "Loads of the plan").
 """
 
 from typing import NamedTuple
@@ -17,10 +17,10 @@ __all__ = ["Plans", "bring_up_to_date", "follow_moved_issues", "plans_of"]
 
 
 class Plans(NamedTuple):
-    """What subscriptions are reckoned from.
+    """The values that determine when subscriptions end.
 
-    Of each publication that are its settings, of each issue its publication, its date, and whether
-    it is closed.
+    These are a publication's settings, and each issue's publication, date, and whether it is
+    closed.
     """
 
     publications: dict[int, tuple[int, int]]
@@ -33,7 +33,7 @@ class Plans(NamedTuple):
 
 
 def plans_of(connection: Connection, account_id: int) -> Plans | None:
-    """Return the plans of an account that keeps its books here; None of any other."""
+    """Return the plans of an account in mode ``here``; None in mode ``elsewhere``."""
     if mode_of(connection, account_id) != "here":
         return None
     publications = connection.rows(
@@ -57,9 +57,9 @@ def plans_of(connection: Connection, account_id: int) -> Plans | None:
 
 
 def follow_moved_issues(staging: Staging) -> None:
-    """Let those begin with an issue to come whose first one it is, if the load moves it.
+    """Let subscriptions begin with their first issue if the load moves it to an earlier day.
 
-    Call it before the load's rows are written.
+    Only issues that are not closed move. Call it before the load's rows are written.
     """
     if "issues" not in staging.tables:
         return
@@ -79,7 +79,7 @@ def follow_moved_issues(staging: Staging) -> None:
 def bring_up_to_date(
     store: Store, connection: Connection, account_id: int, commit_id: int, before: Plans
 ) -> None:
-    """Derive what follows from the plan for the subscriptions of publications whose plan changed.
+    """Update the derived values of subscriptions to publications whose plan changed.
 
     Call it in the transaction that changed the plan; changed subscriptions get its commit.
     """

@@ -1,6 +1,6 @@
-"""The readers whom an operation looks up, and their addresses: many with one statement.
+"""The readers that an operation looks up, and their addresses: many with one statement.
 
-What was looked up is kept in the operation's memory (``Operation.memory``), together with what it
+The operation's memory (``Operation.memory``) keeps the results, together with what the operation
 has added since.
 """
 
@@ -34,7 +34,7 @@ _NAMES, _COMPANIES = "names", "companies"
 
 
 class Reader(NamedTuple):
-    """What is known of a subscriber."""
+    """What is known about a subscriber."""
 
     subscriber_id: int
     first_name: str | None
@@ -52,7 +52,7 @@ def readers_by(
     column: Literal["subscriber_id", "email_lower", "renewal_code_lower"],
     wanted: Iterable[int | str],
 ) -> Mapping[int | str, list[Reader]]:
-    """Return the readers of each value of a column, an empty list where there is none."""
+    """Return the readers for each value of a column; an empty list if there is none."""
     memory, by_id = books.memory(column), books.memory("subscriber_id")
     new = [each for each in dict.fromkeys(wanted) if each not in memory]
     if new:
@@ -76,7 +76,7 @@ def readers_by(
 def readers_by_name(
     books: Operation, wanted: Iterable[tuple[str, str]]
 ) -> Mapping[tuple[str, str], list[Reader]]:
-    """Return the readers of each last and first name, which are folded; '' is no first name."""
+    """Return the readers for each folded last and first name; '' is no first name."""
     memory = books.memory(_NAMES)
     new = [each for each in dict.fromkeys(wanted) if each not in memory]
     memory |= {each: [] for each in new}
@@ -109,7 +109,7 @@ def _name_of(reader: Reader) -> tuple[str, str]:
 
 
 def remember(books: Operation, row: Record) -> None:
-    """Keep a reader who was added, as ``row`` of ``subscribers``."""
+    """Remember an added reader, given as its ``row`` of ``subscribers``."""
     row = {**row, "renewal_code_lower": ascii_lower(str(row["renewal_code"]))}
     reader = Reader(*(row.get(name) for name in Reader._fields))  # type: ignore[arg-type]
     books.memory("subscriber_id")[reader.subscriber_id] = [reader]
@@ -126,12 +126,12 @@ def remember(books: Operation, row: Record) -> None:
 def addresses_of(
     books: Operation, subscribers: Iterable[int]
 ) -> Mapping[int, Mapping[int, Mapping[str, str]]]:
-    """Return each subscriber's addresses by their ids, without the fields that are empty."""
+    """Return each subscriber's addresses by id, without empty fields."""
     memory = books.memory(_ADDRESSES)
     new = [each for each in dict.fromkeys(subscribers) if each not in memory]
     if new:
         memory |= {each: {} for each in new}
-        # Without ORDER BY and LIMIT, for which a planner might read the addresses of all.
+        # No ORDER BY and LIMIT: with them, a planner might read the addresses of everybody.
         for subscriber_id, address_id, *fields in books.direct.rows(
             f"""
             SELECT subscriber_id, address_id, {", ".join(FIELDS)} FROM addresses
@@ -144,7 +144,7 @@ def addresses_of(
 
 
 def remember_address(books: Operation, row: Record) -> None:
-    """Keep an address that was added, as ``row`` of ``addresses``."""
+    """Remember an added address, given as its ``row`` of ``addresses``."""
     known = books.memory(_ADDRESSES).get(row["subscriber_id"])
     if known is not None:
         known[row["address_id"]] = _filled((name, row[name]) for name in FIELDS)
@@ -154,7 +154,7 @@ def remember_address(books: Operation, row: Record) -> None:
 
 
 def places_of(address: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return where a company's address can be found: by its postal code, and by its street."""
+    """Return where to find a company's address: by its postal code, and by its street."""
     found = ((name, ascii_lower(address.get(name) or "")) for name in ("zip_code", "address"))
     return [place for place in found if place[1]]
 
@@ -162,7 +162,7 @@ def places_of(address: Mapping[str, str]) -> list[tuple[str, str]]:
 def companies_at(
     books: Operation, places: Iterable[tuple[str, str]]
 ) -> Mapping[tuple[str, str], set[int]]:
-    """Return for each of :func:`places_of` who has an address there that names a company."""
+    """Return, for each of :func:`places_of`, the subscribers with a company's address there."""
     memory = books.memory(_COMPANIES)
     new = [each for each in dict.fromkeys(places) if each not in memory]
     memory |= {each: set() for each in new}

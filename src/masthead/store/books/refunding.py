@@ -1,4 +1,4 @@
-"""The refund of an item of an order: its remaining issues go, and its money in part or whole.
+"""The refund of an item of an order: its remaining issues end; money is given back.
 
 ``masthead.circulation.refunding`` says what comes from where. The function runs in an operation
 (``store.books.operation``).
@@ -26,10 +26,10 @@ __all__ = ["Refunded", "Stored", "find_item", "held_of", "refund"]
 
 
 class Refunded(NamedTuple):
-    """What a refund did, in cents: gross, of which tax; and how much of it was earned before.
+    """What a refund did, in cents: gross, its tax, and how much of it was already earned.
 
-    ``kept`` was unearned and is earned now. ``issues`` are those that are not delivered any more;
-    -1 if a term was unlimited.
+    ``kept`` was unearned and is earned now. ``issues`` are those that are no longer delivered; -1
+    if a term was unlimited.
     """
 
     order_id: int
@@ -43,7 +43,7 @@ class Refunded(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What is given back, what ends, and what becomes of the rest."""
+        """What was given back, what ends, and what happens to the rest."""
         said = (
             f"item {self.order_item_id} of order {self.order_id}: refund {decimal(self.cents)}, of "
             f"which tax {decimal(self.tax)}; "
@@ -60,7 +60,7 @@ class Refunded(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """An item of an order as it is stored; ``paid_on``: of its order."""
+    """An item of an order as it is stored; ``paid_on`` is that of its order."""
 
     order_item_id: int
     product_id: int | None
@@ -72,7 +72,7 @@ class Stored(NamedTuple):
     paid_on: str | None
 
     def item(self, paid_net: int, *, is_paid: bool = True) -> Item:
-        """Return what rules ask of it; ``paid_net`` is what of its net price was paid."""
+        """Return the item as the rules need it; ``paid_net`` is how much of its net was paid."""
         return Item(self.net, self.tax if is_paid else 0, paid_net, self.refunded)
 
 
@@ -137,7 +137,7 @@ def refund(
 
 
 def _net_of_product(item: Item) -> int:
-    """Return what was refunded of a product before, without the tax."""
+    """Return the net that was refunded of a product before."""
     return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
 
 
@@ -147,7 +147,7 @@ _ENDED_BEFORE = "was refunded or cancelled before"
 def _over(stored: Stored, terms: list[Term]) -> str:
     """Return why a refund of 0 would end nothing of an item.
 
-    It is empty if there are issues to end, or money that is still due.
+    The result is empty if there are issues to end, or money that is still due.
     """
     if not terms:
         return "" if stored.refund_date is None else _ENDED_BEFORE
@@ -161,10 +161,10 @@ def _over(stored: Stored, terms: list[Term]) -> str:
 
 
 def find_item(books: Operation, order_id: int, item_id: int | None) -> Stored:
-    """Return an item of an order; None: its only one.
+    """Return an item of an order; if ``item_id`` is None, its only item.
 
     Raises NotFound if there is no such order or item, BadInput if the order is history, or has
-    several items and none was named.
+    several items and ``item_id`` is None.
     """
     rows = books.connection.rows(
         """
@@ -222,7 +222,7 @@ def held_of(books: Operation, term: Term) -> Held:
 
 
 def _earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
-    """Return what a term has earned by issues that are dated ahead of today, by day."""
+    """Return what a term has earned with issues dated after today, by day."""
     rows = books.connection.rows(
         """
         SELECT booked_on, CAST(sum(cents) AS BIGINT) FROM revenue
@@ -238,9 +238,10 @@ def _earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
 
 
 def _leave_campaign(books: Operation, terms: list[Term], *, is_all_back: bool) -> None:
-    """Take out of the campaign whom the refund has left without an issue, or without all money.
+    """Take subscriptions that have no issues left out of the renewal campaign.
 
-    An order that comes later brings them back (``store.books.order_lines``).
+    This applies if the refund took their issues, or gave all the money back. A later order brings
+    them back (``store.books.order_lines``).
     """
     for subscription_id in sorted({term.subscription_id for term in terms}):
         own = [term for term in terms if term.subscription_id == subscription_id]

@@ -1,4 +1,4 @@
-"""Renewals: which letters are due, to whom they go, and which were sent.
+"""Renewals: the letters that are due, who gets them, and which were sent.
 
 Each statement is for all subscriptions at once.
 """
@@ -60,8 +60,8 @@ LETTER = (
     "offer_total",
     "key_code",
 )
-"""The columns of a letter. ``subscriber_id`` is the reader's; from ``to_subscriber_id`` on they are
-those of whoever gets the letter, the reader or the payer, and at the end those of the offer."""
+"""The columns of a letter. ``subscriber_id`` is the reader's. The columns from ``to_subscriber_id``
+on are those of the addressee, the reader or the payer; the last ones are those of the offer."""
 
 
 FILE_WITH = "file with SHA-256 "
@@ -84,7 +84,7 @@ class Point(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """When it is due, and what its letter has."""
+        """When the effort is due, and what its letter offers."""
         issues = counted(abs(self.issues_left), "issue")
         when = f"{issues} after the last one" if self.issues_left < 0 else f"at {issues} left"
         code = "" if self.key_code is None else f", key code {self.key_code}"
@@ -103,7 +103,7 @@ class Due(NamedTuple):
 
 
 def efforts(reading: Reading, publication_id: int | None = None) -> list[Point]:
-    """Return the efforts, of one publication or of all, by publication and number."""
+    """Return the efforts, of one publication or of all, sorted by publication and number."""
     of_one = "" if publication_id is None else "AND publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
     rows = reading.connection.rows(
@@ -120,8 +120,9 @@ def efforts(reading: Reading, publication_id: int | None = None) -> list[Point]:
 def set_effort(books: Operation, point: Point) -> bool:
     """Add an effort, or change one; return whether that changed anything.
 
-    Raises NotFound without such a publication, BadInput if its place among the others is not that
-    of its number, and for a bundle that is not offered or gives nothing of the publication.
+    Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
+    in the order of their numbers, and for a bundle that is not on offer or has no line for the
+    publication.
     """
     check_publication(books.connection, books.account_id, point.publication_id)
     _check_order(books, point)
@@ -180,7 +181,7 @@ def _check_offer(books: Operation, publication_id: int, bundle_id: int) -> None:
 
 
 def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
-    """Remove an effort; what was sent of it stays noted. Raises BadInput if there is none."""
+    """Remove an effort; its sent letters stay noted. Raises BadInput if there is none."""
     removed = books.connection.change(
         """
         DELETE FROM renewal_efforts
@@ -237,10 +238,10 @@ _DUE = """
                 AND r.term_id = f.term_id AND r.effort >= f.effort)
     )
     """
-"""The subscriptions with a letter that is due, each with its present term and the effort that fits,
-the last one that is due at so many issues left or more. The present term is the newest one that has
-issues left, or else the newest; free copies count only where there is nothing else. One that ended
-was refunded. Issues left are negative by those that were closed after the last regular one."""
+"""The subscriptions with a due letter, each with its current term and its effort: the last one that
+is due at this number of issues left or more. The current term is the newest one that has issues
+left, or else the newest; free copies count only if there is nothing else. A term that ended was
+refunded. Issues that were closed after the last regular issue make the issues left negative."""
 
 
 _SENT = """
@@ -264,8 +265,8 @@ _PAYER = """
             WHERE c.account_id = :account_id AND c.address_id = d.billing_address_id),
         d.subscriber_id)
     """
-"""Who paid for a term ``t`` of the subscription ``d``: who ordered it; for one of the opening, who
-has the billing address, and the reader if there is none."""
+"""The payer of a term ``t`` of the subscription ``d``: the payer of the order. For an opening term,
+it is the subscriber with the billing address, or else the reader."""
 
 
 def _due(publication_id: int | None, *, again: bool = False) -> str:
@@ -287,7 +288,7 @@ def due(
 ) -> list[Due]:
     """Return how many letters are due on a day, by publication and effort.
 
-    ``again``: how many were sent on it.
+    With ``again``, how many were sent on the day.
     """
     rows = reading.connection.rows(
         f"""
@@ -309,12 +310,12 @@ def letters(
 ) -> Iterator[Letter]:
     """Yield the letters due on a day (:data:`LETTER`), by publication, effort and subscription.
 
-    The reader gets the letter if any term was the reader's own, and else who paid for the newest
-    term (:data:`_PAYER`), unless that payer is deleted: it is the letter of a gift. The payer's
-    address is the billing address, of the order or of the subscription; the reader's is the mailing
-    address, or an own billing address if there is none. The name is the address's, or the
-    subscriber's where the address names nobody; never a part of each. ``again`` yields those that
-    were sent on that day, with what is known of each now. A bundle that is retired is not offered.
+    The reader gets the letter if any term was the reader's own. Otherwise it is the letter of a
+    gift: the payer of the newest term gets it (:data:`_PAYER`), unless that payer is deleted. The
+    payer's address is the billing address, of the order or of the subscription. The reader's is the
+    mailing address, or else an own billing address. The name is the address's, or the subscriber's
+    if the address names nobody; never a part of each. ``again`` yields the letters sent on that
+    day, with the current data of each. A retired bundle is not offered.
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
     names = ", ".join(name_at(name, "w") for name in ("first_name", "last_name"))
@@ -364,7 +365,7 @@ def letters(
 
 
 def record_sent(books: Operation, publication_id: int | None = None) -> int:
-    """Note that the letters which are due today are sent; return how many."""
+    """Note that the letters due today are sent; return their number."""
     return books.connection.change(
         f"""
         INSERT INTO renewals_sent (account_id, term_id, effort, subscription_id, sent_on)
@@ -376,7 +377,7 @@ def record_sent(books: Operation, publication_id: int | None = None) -> int:
 
 
 def is_noted(reading: Reading, digest: str) -> bool:
-    """Return whether the letters of a file were noted as sent, by the audit log."""
+    """Return whether the audit log says that the letters of a file were sent."""
     return bool(
         reading.connection.row(
             "SELECT 1 FROM audit WHERE account_id = :account_id AND summary LIKE :ending",

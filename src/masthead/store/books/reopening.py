@@ -31,7 +31,7 @@ class Reopened(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What was undone."""
+        """What the operation undid."""
         undone = counted(self.deliveries, "delivery", "deliveries")
         lists = counted(self.lists, "list")
         return f"issue {self.issue_id} was reopened: {undone} of {lists} undone"
@@ -57,7 +57,7 @@ def check_reopening(books: Operation, issue: Issue) -> int:
 
 
 class Undoing:
-    """The deliveries of an issue that are undone."""
+    """The deliveries of an issue to undo."""
 
     def __init__(self, books: Operation, issue: Issue, main_list_id: int) -> None:
         self._books = books
@@ -77,10 +77,10 @@ class Undoing:
         self._keys = self._lists.keys_in(_UNDONE)
 
     def check_terms(self) -> None:
-        """Raise BadInput, with the names, where a term has ended, moved or been converted since.
+        """Raise BadInput, with the names, if a term has since ended, moved or been converted.
 
-        What has ended gets no issue, so it has ended after the closing. A closing makes a list, so
-        that the numbers of lists tell what came after it, also within a second.
+        A term that has ended gets no issue, so it ended after the closing. A closing makes a list,
+        so the ids of lists say what came after it, even within a second.
         """
         rows = self._connection.rows(
             f"""
@@ -133,10 +133,10 @@ class Undoing:
         return Reopened(self._issue.issue_id, self._deliveries, lists)
 
     def _begin_again(self) -> None:
-        """Let subscriptions begin with this issue if an order has since let them begin after it.
+        """Let subscriptions begin with this issue if a later order let them begin after it.
 
-        So does one that got the issue as grace and has renewed: the issue then comes out of the
-        renewal.
+        The same applies to a subscription that got the issue as grace and has renewed: the issue
+        then comes out of the renewal.
         """
         self._connection.change(
             f"""
@@ -173,7 +173,7 @@ class Undoing:
             )
 
     def _begin_terms_again(self) -> None:
-        """Let each unlimited term begin with the earliest issue that is still out of it."""
+        """Let each unlimited term begin with the earliest issue that is still delivered from it."""
         self._connection.change(
             f"""
             UPDATE terms AS t SET starts_on = (
@@ -188,7 +188,7 @@ class Undoing:
         )
 
     def _remove_lists(self) -> int:
-        """Open the issue and remove its lists, which the change feed tells; return how many."""
+        """Open the issue, remove its lists and note their deletions; return their number."""
         self._connection.change(
             """
             UPDATE issues SET closed_at = NULL, mailing_list_id = NULL

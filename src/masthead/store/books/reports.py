@@ -1,7 +1,7 @@
-"""What the reports count: statements that add up in the database, one row for each group.
+"""What the reports count: statements that sum in the database, one row for each group.
 
-Rules: circulation, "Reports". Each is read in one snapshot, which the caller opens, and as of the
-end of a day; what is looked at beside it (classification, name of a publication) is as it is now.
+Rules: circulation, "Reports". Each reads one snapshot, which the caller opens, as of the end of a
+day. Values shown beside the counts (classification, name of a publication) are current.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _EVER = "9999-12-31"
 def counting(store: Store, account_id: int) -> Iterator[Reading]:
     """Read whole tables within the block, from one snapshot; no writer waits for it.
 
-    Unlike ``operation.reading``, whose statements follow an index, the database may hash and sort.
+    The database may hash and sort here; in ``operation.reading``, statements follow an index.
     Raises NotFound if there is no such account, MastheadError if it is not in mode ``here``.
     """
     with store.writer() as connection:
@@ -37,10 +37,10 @@ def counting(store: Store, account_id: int) -> Iterator[Reading]:
 
 
 class IssueLists(NamedTuple):
-    """An issue and its lists: ``name`` is that of the publication and the issue.
+    """An issue and its lists; ``name`` is that of the publication and the issue.
 
-    ``lists`` are the main list and its gap lists that were made until the day: id, whether it is a
-    gap list, and the number of entries.
+    ``lists`` has the main list and its gap lists that were made by the day: id, whether it is a gap
+    list, and the number of entries.
     """
 
     issue_id: int
@@ -60,8 +60,8 @@ def lists_of(
 ) -> tuple[IssueLists, IssueLists | None]:
     """Return an issue with its lists until a day, and the issue before it with its own.
 
-    The issue before is the closed one of the same publication with the next earlier date; None
-    where there is none. Raises NotFound if there is no such issue, or it had no list on that day.
+    The issue before is the closed one of the same publication with the next earlier date, or None.
+    Raises NotFound if there is no such issue, or it had no list on that day.
     """
     found = _issue(connection, account_id, "i.issue_id = :issue_id", day, issue_id=issue_id)
     if found is None:
@@ -90,7 +90,7 @@ def lists_of(
 def _issue(
     connection: Connection, account_id: int, condition: str, day: str, **values: Value
 ) -> IssueLists | None:
-    """Return the newest issue that a condition has, with its lists until a day."""
+    """Return the newest issue that matches a condition, with its lists until a day."""
     row = connection.row(
         f"""
         SELECT i.issue_id, i.publication_id, p.name, i.name, i.date, i.mailing_list_id
@@ -127,10 +127,10 @@ def _issue(
 
 
 def served(connection: Connection, account_id: int, issue: IssueLists) -> list[Served]:
-    """Return the entries of an issue's lists by what reports tell apart.
+    """Return the entries of an issue's lists, grouped by the values that reports use.
 
-    Country and state are those of the address to which it was sent. A list that was loaded from a
-    file has no classes: its copies are grace, paid or complimentary.
+    Country and state are those of the address to which the issue was sent. A list that was loaded
+    from a file has no classes: its copies are grace, paid or complimentary.
     """
     rows = connection.rows(
         f"""
@@ -206,18 +206,18 @@ def moves(
 
 
 def _listed(ids: tuple[int, ...]) -> str:
-    """Return ids for IN (…); -1, which is nobody's id, where there are none."""
+    """Return ids for IN (…); without ids, -1, which no record has."""
     return ", ".join(str(int(each)) for each in ids) or "-1"
 
 
 def booked(
     connection: Connection, account_id: int, day: str | None, publication_id: int | None = None
 ) -> list[Booked]:
-    """Return what was booked until a day, by publication, month and kind; None: all that is.
+    """Return what was booked until a day, by publication, month and kind; None: everything.
 
-    What an issue earned belongs to the issue's publication, so that only what no issue earned has
-    to be looked up by its term. The plus keeps SQLite from an index by issue: the one by day has
-    all columns, in the order of the groups.
+    Earned revenue of an issue belongs to the issue's publication, so only other revenue is looked
+    up by its term. The plus keeps SQLite from an index by issue: the index by day has all columns,
+    in the order of the groups.
     """
     only = "" if publication_id is None else "AND b.publication_id = :publication_id"
     rows = connection.rows(
@@ -254,10 +254,10 @@ def booked(
 
 
 def efforts(connection: Connection, account_id: int, day: str) -> list[Effort]:
-    """Return the letters of each effort until a day, and what became of them until then.
+    """Return the letters of each effort until a day, and what happened to them until then.
 
-    A term of an order that is newer than the one for which a letter was sent is a renewal, unless
-    it was ended before anything came of it. It is counted with the last letter for that term.
+    A renewal is an order's term that is newer than the term of the letter, unless it ended before
+    any issue came from it. It counts for the last letter for that term.
     """
     rows = connection.rows(
         """

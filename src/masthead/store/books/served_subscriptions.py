@@ -28,7 +28,7 @@ DELETED = "deleted"
 
 
 class Grace(NamedTuple):
-    """How many issues go on to those who have none left, whose last one was since a day."""
+    """How many grace issues to deliver to subscriptions whose last issue was since a day."""
 
     issues: int = 0
     since: str | None = None
@@ -72,16 +72,16 @@ _WAS_REFUNDED = """
         AND w.subscription_id = c.subscription_id AND w.kind <> 'extension'
         ORDER BY w.term_id DESC LIMIT 1) IS NOT NULL
     """
-"""Whether the newest term of a reader who has no issue left was given back."""
+"""Whether the newest term of a reader without issues left was refunded."""
 NOT_PAID = """
     SELECT u.subscription_id FROM terms AS u WHERE u.account_id = :account_id
         AND u.price > 0 AND u.paid_on IS NULL AND u.issues_left <> 0
     """
-"""The subscriptions that have issues left which are not paid; an index has these terms alone."""
+"""The subscriptions that have unpaid issues left; an index has only these terms."""
 
 
 def is_beyond_credit(term: str, credit: str) -> str:
-    """Return whether a term is not paid, and ``credit`` issues have come out of it."""
+    """Return the SQL for a term that is not paid and has delivered ``credit`` issues or more."""
     return f"""({term}.price > 0 AND {term}.paid_on IS NULL AND {credit} <= CASE
         WHEN {term}.issues > 0 THEN {term}.issues - {term}.issues_left
         ELSE (SELECT count(*) FROM subscription_issues AS g
@@ -98,7 +98,7 @@ _CREDIT = """(SELECT p.credit_issues FROM subscriptions AS o JOIN publications A
     ON p.account_id = :account_id AND p.publication_id = o.publication_id
     WHERE o.account_id = :account_id AND o.subscription_id = t.subscription_id)"""
 IS_PASSED_OVER = is_beyond_credit("t", _CREDIT)
-"""Whether the term ``t`` would be passed over if any other one is paid."""
+"""Whether the term ``t`` is passed over if another one is paid."""
 
 NEXT_TERM = f"""
     SELECT CASE WHEN max(CASE WHEN t.paid_on IS NOT NULL THEN 1 END) = 1
@@ -123,9 +123,9 @@ _HAS_NOWHERE_TO_GO = f"""
 class Serving:
     """The queries about one issue; they bind :attr:`values`.
 
-    ``due`` and ``grace`` are FROM items with their conditions: of ``c``, which has the
+    ``due`` and ``grace`` are FROM items with their conditions. Both have ``c`` with the
     subscription's columns, ``address_id`` (in force on the issue's date) and ``term_id``; ``due``
-    has its oldest term as ``t`` too. Both have also those who cannot be served.
+    also has the oldest term as ``t``. Both include subscriptions that cannot be served.
     """
 
     def __init__(self, books: Operation, issue: Issue, grace: Grace) -> None:
@@ -160,7 +160,7 @@ class Serving:
                 AND s.subscription_id IN ({NOT_PAID}) AND {_HAS_PAID.format(row="s")}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
-        # Nobody's subscription ends before the last issue that came out of a term.
+        # No subscription ends before the last issue that came out of a term.
         self._grace = f"""
             (SELECT {columns}, {address} AS address_id, {_LAST_REGULAR} AS last_regular
             {of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
@@ -171,7 +171,7 @@ class Serving:
         self._has_grace = grace.issues > 0
 
     def _has_any(self, table: str) -> bool:
-        """Return whether any row of ranges has the issue's date: mostly, none needs be asked."""
+        """Return whether any row of ranges includes the issue's date; often none does."""
         return bool(
             self._books.connection.row(
                 f"""
@@ -196,10 +196,10 @@ class Serving:
         )
 
     def deliver(self, mailing_list_id: int) -> int:
-        """Add what was received by a list, out of the oldest terms and of grace; return how many.
+        """Add a list's deliveries, out of the oldest terms and of grace; return their number.
 
-        A term that is not paid and beyond its credit is passed over where a later one is paid.
-        Those who cannot be served get nothing.
+        A term that is not paid and beyond its credit is passed over if a later one is paid.
+        Subscriptions that cannot be served get nothing.
         """
         columns = """account_id, subscription_id, issue_id, mailing_list_id, term_id, is_grace,
             address_id"""
@@ -244,11 +244,11 @@ class Serving:
         return delivered
 
     def exceptions(self, mailing_list_id: int) -> list[Row]:
-        """Return who would be served and was not, and of whom a term was passed over.
+        """Return the subscriptions that would be served but were not, or had a term passed over.
 
-        Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address``, ``passed
-        over``, or ``deleted`` where the issues are those of a reader who was deleted. The delivery
-        is done, but ``issues_left`` has not been changed yet.
+        Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address``,
+        ``passed over``, or ``deleted`` if the reader was deleted. Call it after the delivery,
+        before ``issues_left`` changes.
         """
         more = self._with_what_is_new()
         found = self._books.connection.rows(
@@ -301,7 +301,7 @@ class Serving:
         return sorted(found)
 
     def _with_what_is_new(self) -> str:
-        """Return the conditions with one more: that the issue has not come yet."""
+        """Return the conditions, and that the subscription has not got the issue yet."""
         if _HAS_NOT_GOT_IT in self._more:
             return self._more
         return f" AND {_HAS_NOT_GOT_IT}{self._more}"

@@ -1,6 +1,6 @@
-"""Readers who are there and whom somebody new looks like (circulation, "Who is who").
+"""Existing readers whom a new one looks like (circulation, "Who is who").
 
-Every look-up is by an index, and is kept for other orders of the same operation.
+Every look-up uses an index, and is kept for other orders of the same operation.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ _SHOWN_MAX = 5
 
 
 class Resembling(NamedTuple):
-    """A reader whom somebody new looks like; ``why`` is what is the same.
+    """A reader whom a new one looks like; ``why`` says what is the same.
 
     ``line`` describes the reader (:func:`described`).
     """
@@ -37,7 +37,7 @@ class Resembling(NamedTuple):
 
 
 def look_up(books: Operation, people: Iterable[Person]) -> None:
-    """Look up many people by few statements, for the calls of :func:`resembling` that follow."""
+    """Look up many people with few statements, for the calls of :func:`resembling` that follow."""
     people = list(people)
     names = readers_by_name(books, [_name_of(each) for each in people if each.last_name])
     places = [place for each in people for place in _places_of(each)]
@@ -48,11 +48,11 @@ def look_up(books: Operation, people: Iterable[Person]) -> None:
 
 
 def resembling(books: Operation, person: Person) -> list[Resembling]:
-    """Return whom somebody who is to be added looks like, at most five, by their ids.
+    """Return the readers whom a new person looks like, at most five, sorted by id.
 
-    That is who has the same name and postal code, or company and postal code, or the same email
-    address. Where one of two has no postal code, the city is compared in its place. Two people with
-    different names at one company are not alike.
+    They have the same name and postal code, or company and postal code, or the same email address.
+    If one of the two has no postal code, the city is compared instead. Two people with different
+    names at one company are not alike.
     """
     found: dict[int, str] = {}
     for reader, why in (
@@ -111,7 +111,7 @@ def _folded(address: Mapping[str, str], name: str) -> str:
 
 
 def _same_place(one: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """Return what of the place is the same: the postal code, or else the city; '' if nothing is."""
+    """Return which part of the place is the same: the postal code, or else the city, or ''."""
     codes = {_folded(each, "zip_code").replace(" ", "").replace("-", "") for each in (one, other)}
     if "" not in codes:
         return "postal code" if len(codes) == 1 else ""

@@ -1,8 +1,8 @@
 """The forecast of ``date_expired`` for many subscriptions (circulation, "Expiry").
 
-``circulation.expiry_dates`` has the rule. Here the database counts for each subscription at which
-issue it ends, and the rule gives the date of each such issue, of which there are few. Only those
-with a suspension ahead, a later beginning, or more issues missed than left are reckoned one by one.
+``circulation.expiry_dates`` has the rule. The database counts at which issue each subscription
+ends, and the rule gives the date of each such issue, of which there are few. Only subscriptions
+with a suspension ahead, a later beginning, or more issues missed than left are computed one by one.
 """
 
 from datetime import date, timedelta
@@ -45,9 +45,9 @@ def calendar_of(books: Reading, publication_id: int) -> Calendar:
 
 
 def forecast(books: Operation, lists: KeyLists, keys: str) -> None:
-    """Write ``date_expired`` of subscriptions where it differs; ``keys`` has each ``key`` once.
+    """Write ``date_expired`` of subscriptions that differ; ``keys`` has each ``key`` once.
 
-    A subscription of which it cannot be told keeps its date (``circulation.expiry_dates``).
+    A subscription whose date is not known keeps its date (``circulation.expiry_dates``).
     """
     connection, account_id = books.connection, books.account_id
     connection.change(
@@ -103,7 +103,7 @@ class _Forecast:
         self._has_last = False
 
     def run(self) -> None:
-        """Count, look up the dates, write them."""
+        """Count, look up the dates, and write them."""
         self._has_last = self._keep_last() > 0
         missed = self._keep_missed() if self._calendar.listed else 0
         of_list = f"""(SELECT count(*) FROM {self._lists.keys_in(_MISSED)} AS m
@@ -146,7 +146,7 @@ class _Forecast:
         self._lists.drop(_MISSED, _ENDS, _DATES, _ALONE, _LAST)
 
     def _keep_last(self) -> int:
-        """Store the days after which those get nothing who were cancelled after an issue."""
+        """Store the last days of subscriptions that were cancelled after an issue."""
         rows = self._books.connection.rows(
             f"""
             SELECT s.subscription_id, i.date {self._source}
@@ -162,7 +162,7 @@ class _Forecast:
         return len(rows)
 
     def _keep_missed(self) -> int:
-        """Store the closed issues that a gap list would bring; return how many there are."""
+        """Store the closed issues that a gap list would bring; return their number."""
         return self._lists.keep(
             _MISSED,
             f"""
@@ -184,7 +184,7 @@ class _Forecast:
         )
 
     def _write_ends(self) -> None:
-        """Give each subscription the date that belongs to its number."""
+        """Write the date that belongs to each subscription's number."""
         numbers = self._books.connection.rows(
             f"SELECT DISTINCT e.other FROM {self._lists.keys_in(_ENDS)} AS e"
         )
@@ -197,9 +197,10 @@ class _Forecast:
         )
 
     def _date_of(self, number: int) -> str:
-        """Return the date: 0 and above is a place among the issues to come, below 0 a day.
+        """Return the date of a number: a place among the coming issues, or a day if it is below 0.
 
-        That is twice its digits, and one more where the day itself counts: that of a beginning.
+        A day's number is minus twice its digits, and one less if the day itself counts, as for a
+        beginning.
         """
         if number >= 0:
             coming = next(islice(self._calendar.after_closed(), number, None), None)
@@ -208,7 +209,7 @@ class _Forecast:
         return f"{day_before_next(self._calendar, day - _DAY * (-number % 2))}"
 
     def _write_alone(self, alone: str) -> None:
-        """Reckon those that have a suspension ahead, and the like, one by one."""
+        """Compute subscriptions one by one, such as those with a suspension ahead."""
         rows = self._books.connection.rows(
             f"""
             SELECT s.subscription_id, s.issues, s.begins_on {self._source}

@@ -1,4 +1,4 @@
-"""Finding a subscriber by what a person at the telephone knows, and those who are there twice.
+"""Finding a subscriber by what a person on the telephone knows, and finding duplicates.
 
 Every query begins at an index: of names, email addresses, renewal codes, orders, or of postal codes
 and streets. So it takes milliseconds among a million subscribers (circulation, "Who uses it").
@@ -20,12 +20,12 @@ __all__ = ["Alike", "Found", "Sought", "check", "duplicates", "find", "people"]
 
 
 class Sought(NamedTuple):
-    """What is known of a subscriber; '' is not known. All that is known must match.
+    """What is known about a subscriber; '' is not known. All known values must match.
 
-    ``name`` is one name or several, of which the first or the last ones are the last name; with a
-    comma, the last name is before it. Of a last name of several words, the last one is enough, and
-    accents may be left out. ``order`` is an order's id or its external reference. Names, streets
-    and postal codes may be given by their beginnings, the other values must be whole.
+    ``name`` is one name or several; the first or the last ones are the last name. With a comma, the
+    last name is before it. For a last name of several words, the last word is enough, and accents
+    may be left out. ``order`` is an order's id or its external reference. The beginning is enough
+    for names, streets and postal codes; other values must be complete.
     """
 
     name: str = ""
@@ -38,9 +38,9 @@ class Sought(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A subscriber: the newest address, or the newest of those that were sought, if there is one.
+    """A subscriber with the newest address, or the newest matching one, if there is any.
 
-    ``delete_date`` is that of one who was removed or merged into another.
+    ``delete_date`` is set for a subscriber who was removed or merged into another.
     """
 
     subscriber_id: int
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """Subscribers who may be one person: ``why`` is what is the same, ``ids`` ascend."""
+    """Subscribers who may be one person: ``why`` says what is the same, ``ids`` ascend."""
 
     why: str
     ids: tuple[int, ...]
@@ -69,11 +69,11 @@ _NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
             WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)"""
 _BIGGEST_ID = 2**63 - 1
 _MANY = 10_000
-"""SQLite has no statistics of values: it looks how many rows a value has, up to so many."""
+"""SQLite has no statistics of values: the search counts the rows of a value, up to this many."""
 
 
 def check(sought: Sought) -> None:
-    """Raise BadUsage if nothing is sought, or only a city, for which there is no index."""
+    """Raise BadUsage if nothing is sought, or only a city, which has no index."""
     if not any(sought._replace(city="")):
         raise BadUsage(
             "say what is known of the subscriber: a name, an email address, a renewal code, the "
@@ -91,11 +91,11 @@ def find(
     limit: int,
     among_max: int | None = None,
 ) -> list[Found]:
-    """Return the subscribers that match, at most ``limit``, by last and first names.
+    """Return the subscribers that match, at most ``limit``, sorted by last and first name.
 
-    Those who have a ``delete_date`` come last. With ``among_max``, only so many of those with a
-    name are looked at: the beginning of a name can be that of a tenth of all. Raises what
-    :func:`check` does.
+    Those with a ``delete_date`` come last. With ``among_max``, the search looks at only so many
+    subscribers whose name matches, because the beginning of a name can match a tenth of all. Raises
+    what :func:`check` raises.
     """
     check(sought)
     found: dict[int, Found] = {}
@@ -120,9 +120,9 @@ def _place(found: Found) -> tuple[bool, bool, str, bool, str, int]:
 
 
 def _names(name: str) -> list[dict[str, str]]:
-    """Return the patterns of first and last names that the text can mean; one that fits all if ''.
+    """Return the patterns of first and last names that the text can mean; one for all if ''.
 
-    A name of several words can be parted at each of them: "Ann van Dyck", "van Dyck Ann".
+    A name of several words can be split after each of them: "Ann van Dyck", "van Dyck Ann".
     """
     found = [
         first | last
@@ -144,7 +144,7 @@ def _parted(name: str) -> list[tuple[str, str]]:
 
 
 def _patterns(name: str, text: str) -> list[dict[str, str]]:
-    """Return each pattern of a name, by the filter that it is for (rules, "Find: names")."""
+    """Return each pattern of a name, by its filter (rules, "Find: names")."""
     text = text.rstrip("*")
     if not text:
         return [{}]
@@ -192,7 +192,7 @@ def _rows(
     address, first = _NEWEST, ""
     if candidates:
         first = f"WITH c AS MATERIALIZED ({candidates})"
-        # CROSS JOIN, since SQLite then looks each candidate up and reads no more.
+        # CROSS JOIN makes SQLite look up each candidate and read nothing else.
         start = "c CROSS JOIN subscribers AS s"
         which += " AND s.subscriber_id = c.subscriber_id"
         address = f"coalesce(c.address_id, {_NEWEST})"
@@ -212,7 +212,7 @@ def _rows(
 
 
 def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
-    """Return who paid for an order, by its id or reference, and who gets what was ordered."""
+    """Return the payer of an order, by its id or reference, and the recipients of its items."""
     is_id = order.isascii() and order.isdigit() and int(order) <= _BIGGEST_ID
     orders = connection.rows(
         """
@@ -242,7 +242,7 @@ def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
 def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
     """Return the conditions on the address ``p``, and their values."""
     conditions, values = [], {}
-    # A street is narrower: for an expression that no index has, none of the codes is used.
+    # A street is narrower: this expression has no index, so the index of codes is not used.
     code = "lower(p.zip_code) || ''" if sought.street else "lower(p.zip_code)"
     for name, column, text in (
         ("street", "lower(p.address)", sought.street),
@@ -276,11 +276,11 @@ def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dic
 def duplicates(
     connection: Connection, account_id: int, *, of: int | None = None
 ) -> Iterator[Alike]:
-    """Yield the groups of subscribers who may be one person; ``of``: only those of a subscriber.
+    """Yield groups of subscribers who may be one person; ``of``: only those of a subscriber.
 
     They have the same email address; or the same last name, street and postal code, and first names
-    that fit (``circulation.duplicates``). Upper and lower case are the same; who has a
-    ``delete_date`` is left out. By email addresses, then by postal codes and streets.
+    that fit (``circulation.duplicates``). Case does not matter; subscribers with a ``delete_date``
+    are left out. Groups are sorted by email address, then by postal code and street.
     """
     values = {"account_id": account_id} if of is None else {"account_id": account_id, "of": of}
     for _, rows in groupby(connection.stream(_same_email(of), **values), itemgetter(0)):
@@ -295,8 +295,8 @@ def duplicates(
 
 
 def _same_email(of: int | None) -> str:
-    # Grouped by an expression that no index has: SQLite reads the table in the order of its keys,
-    # not every row by way of an index.
+    # Grouped by an expression without an index: SQLite reads the table in the order of its keys,
+    # instead of every row through an index.
     same = """
             SELECT e.email_lower || '' AS email FROM subscribers AS e
             WHERE e.account_id = :account_id AND e.subscriber_id >= 0 AND e.email IS NOT NULL

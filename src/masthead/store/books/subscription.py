@@ -1,4 +1,4 @@
-"""A single subscription: what operations must know of it, and changes of its own columns."""
+"""A single subscription: what operations need to know, and changes of its own columns."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -30,11 +30,10 @@ _SPANS = {
 
 
 class Held(NamedTuple):
-    """A subscription: ``issues`` left (-1 unlimited); the other columns have the wire's meaning.
+    """A subscription: ``issues`` left (-1 unlimited); other columns are as in the interface.
 
-    ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the newest closed
-    issue of the publication, None if no issue is closed. ``joined_into`` is the subscription that
-    has all of it since two readers were merged.
+    ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the publication's
+    newest closed issue, or None. ``joined_into`` is the subscription into which it was merged.
     """
 
     subscription_id: int
@@ -103,13 +102,13 @@ def is_to_end(books: Operation, subscription_id: int) -> bool:
 
 
 def the_one(books: Operation, subscription_id: int) -> None:
-    """Compute anew what follows from the terms, issues and suspensions of one subscription."""
+    """Recompute the values that follow from one subscription's terms, issues and suspensions."""
     one = "SELECT CAST(:subscription_id AS BIGINT)"
     refresh(books, one, subscription_id=subscription_id)
 
 
 def spans(connection: Connection, account_id: int, table: str, subscription_id: int) -> list[Span]:
-    """Return the spans of a subscription by their first days.
+    """Return the spans of a subscription, sorted by first day.
 
     ``table`` is ``suspensions`` or ``temporary_addresses``.
     """
@@ -136,7 +135,7 @@ def end_span(books: Operation, table: str, span_id: int, last: str | None) -> No
 
 
 def add_suspension(books: Operation, subscription_id: int, first: str, last: str | None) -> None:
-    """Add a suspension from ``first`` to ``last``, both included; None is until it is resumed."""
+    """Add a suspension from ``first`` to ``last``, both included; None: until it is resumed."""
     books.connection.change(
         """
         INSERT INTO suspensions (account_id, suspension_id, subscription_id, from_date, to_date)

@@ -19,8 +19,8 @@ __all__ = [
 def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str | None]) -> int:
     """Add an address of a subscriber; return its id.
 
-    ``values`` has some of :data:`FIELDS`. Where it names neither a person nor a company, the name
-    is the subscriber's. Raises BadInput if the subscriber is deleted: an erased one stays blank.
+    ``values`` has some of :data:`FIELDS`. If it names neither a person nor a company, the name is
+    the subscriber's. Raises BadInput if the subscriber is deleted: erased ones stay blank.
     """
     given = {name: values.get(name) or None for name in FIELDS}
     (reader,) = readers_by(books, "subscriber_id", [subscriber_id])[subscriber_id]
@@ -52,7 +52,7 @@ def address_for(
 ) -> int:
     """Return the id of an address that the subscriber has, or of a new one (:data:`FIELDS`).
 
-    Raises BadInput if the address is another subscriber's, or only a part of an address.
+    Raises BadInput if the address belongs to another subscriber, or is only a part of an address.
     """
     if not isinstance(address, int):
         present = addresses_of(books, [subscriber_id])[subscriber_id].values()
@@ -78,7 +78,7 @@ def address_for(
 
 
 def set_mailing_address(books: Operation, subscription_id: int, address_id: int) -> bool:
-    """Give a subscription another mailing address; return whether it had another one before."""
+    """Give a subscription another mailing address; return whether that changed it."""
     return bool(
         books.connection.change(
             """

@@ -31,9 +31,9 @@ class NextTerm(NamedTuple):
 
 
 class CopiesSet(NamedTuple):
-    """How many copies of each issue came, and come now.
+    """How many copies of each issue came before, and come now.
 
-    ``converted`` says which issues left were converted into which others; "" if none were.
+    ``converted`` says how the issues left were converted; "" if they were not.
     """
 
     before: int
@@ -62,12 +62,12 @@ def set_copies(
     how: How | None = None,
     free_class: str | None = None,
 ) -> CopiesSet:
-    """Change how many copies of each issue come; return what has changed.
+    """Change how many copies of each issue come; return what changed.
 
-    ``free``: those above what is paid for are of ``free_class``, complimentary unless given.
-    ``convert``: what is left comes in other copies, issues times copies as before and rounded down;
-    the rest of the money is earned with the term's last issue. Later terms keep their own copies.
-    Raises BadInput if ``how`` is not given and issues are left, or if it cannot be done so.
+    With ``free``, the copies above the paid ones are of ``free_class``, complimentary by default.
+    With ``convert``, the issues left change so that issues times copies stay the same, rounded
+    down; the rest of the money is earned with the term's last issue. Later terms keep their own
+    copies. Raises BadInput if issues are left and ``how`` is None, or if ``how`` is not possible.
     """
     term = next_term(books, subscription_id)
     if term is None:
@@ -106,7 +106,7 @@ def _how(subscription_id: int, term: NextTerm, copies: int) -> str:
 
 
 def _copies_of_grace(books: Operation, subscription_id: int, copies: int, how: How | None) -> int:
-    """Set the copies of a subscription without issues left, which only grace has."""
+    """Set the copies of a subscription without issues left; they apply to grace issues only."""
     if how is not None:
         raise BadInput(
             f"subscription {subscription_id} has no issues left, so that nothing can be added or "

@@ -1,6 +1,6 @@
-"""Undoing a cancelling, exactly: until the next issue of the publication is closed.
+"""Undoing a cancelling, exactly, until the publication's next issue is closed.
 
-What was booked is taken back by rows of its own. The functions run in an operation
+Additional rows take back what was booked. The functions run in an operation
 (``store.books.operation``).
 """
 
@@ -24,8 +24,9 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     """Undo the cancelling of a subscription, whether it has ended or not.
 
     Terms, issues, the campaign and money are as before. Raises NotFound if there is no such
-    subscription; BadInput if it was not cancelled, if an issue of its publication was closed since
-    it ended, or if its reader was deleted, or money of its orders paid or refunded since.
+    subscription. Raises BadInput if the subscription was not cancelled, if its reader was deleted,
+    or if, since it ended, an issue of its publication was closed, or money of its orders was paid
+    or refunded.
     """
     held(books.connection, books.account_id, subscription_id)
     row = books.connection.row(
@@ -65,7 +66,7 @@ def uncancel(books: Operation, subscription_id: int) -> None:
 
 
 def withdraw(books: Operation, subscription_id: int) -> bool:
-    """Forget a cancelling that is still to come, if there is one; return whether there was.
+    """Remove the cancelling of a subscription that has not ended yet; return whether there was one.
 
     The subscription is in the campaign again if it was before. The caller refreshes it.
     """
@@ -101,7 +102,7 @@ def withdraw(books: Operation, subscription_id: int) -> bool:
 
 
 def finalize(books: Operation, issue: Issue) -> None:
-    """Note that the issue was closed after what had ended before: it cannot be undone any more."""
+    """Note that the issue closed after earlier cancellings took effect; these are now final."""
     books.connection.change(
         """
         UPDATE cancellations SET final_issue_id = :issue_id
@@ -116,9 +117,10 @@ def finalize(books: Operation, issue: Issue) -> None:
 
 
 def go_back(books: Operation, issue: Issue) -> None:
-    """Undo what the closing of an issue has ended, so that it is still to come again.
+    """Revive the subscriptions that the closing of an issue has ended; they will end later.
 
-    What it made final can be undone again. The subscriptions are refreshed.
+    The cancellings that this closing made final can be undone again. The subscriptions are
+    refreshed.
     """
     books.connection.change(
         """
@@ -161,7 +163,7 @@ def _was_booked_since(books: Operation, subscription_id: int) -> bool:
 
 
 def _revive(books: Operation, which: str, **values: int) -> None:
-    """Take back what ended subscriptions; they are still to end afterwards.
+    """Revive ended subscriptions; afterwards they are still cancelled, but have not ended.
 
     ``which`` is a condition on ``cancellations AS c``.
     """
@@ -230,9 +232,9 @@ def _revive(books: Operation, which: str, **values: int) -> None:
 def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
     """Give items of orders the refunds that they had before the subscriptions ended.
 
-    The former ``refund_date`` of an item stands with its first term. It comes back only if another
-    subscription, not one of ``keys``, has ended with a refund of the item: an allowance alone
-    leaves an item without a date.
+    The item's former ``refund_date`` is stored with its first term. It comes back only if another
+    subscription, not one of ``keys``, ended with a refund of the item: an allowance alone leaves an
+    item without a date.
     """
     rows = books.connection.rows(
         f"""
