@@ -7,7 +7,7 @@
     │   ├── BadUsage         a command called with invalid arguments
     │   └── BadRows          rows of import files that are refused
     ├── NotFound             an id that does not exist in this account
-    │   └── AccountGone          an account that was removed meanwhile
+    │   └── AccountGone          an account that has been removed
     ├── StoreUnavailable     the database is not available; a retry may succeed
     └── ServiceError         a request of masthead.Client failed
         ├── TooOld               410: the changes since then are no longer available
@@ -74,7 +74,7 @@ class NotFound(MastheadError):
 
 
 class AccountGone(NotFound):
-    """The account was removed meanwhile. The HTTP status is 403: its credentials open nothing."""
+    """The account has been removed. The HTTP status is 403: its credentials open nothing."""
 
 
 class StoreUnavailable(MastheadError):

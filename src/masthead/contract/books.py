@@ -1,7 +1,7 @@
 """The records of the tables that only the books have (circulation, "What is stored in addition").
 
-``masthead.contract.records`` lists them among the tables. Amounts are whole cents, -1 ``issues``
-are unlimited.
+``masthead.contract.records`` lists them among the tables. Amounts are whole cents. -1 ``issues``
+means unlimited.
 """
 
 import datetime as dt
@@ -65,7 +65,7 @@ KeyCode = Annotated[str | None, kinds.Text(50), Missing.NULL]
 class Books(Struct):
     """The one row of an account that keeps its books here (mode ``here``).
 
-    ``last_order_before`` is the newest order of before the opening; null if there was none.
+    ``last_order_before`` is the newest order before the opening; null if there was none.
     """
 
     books_id: Key
@@ -75,7 +75,7 @@ class Books(Struct):
 
 
 class CopyClass(Struct):
-    """A class of copies that is the publisher's own (circulation, "Class")."""
+    """A publisher's own class of copies (circulation, "Class")."""
 
     class_id: Key
     name: Text50
@@ -93,7 +93,7 @@ class Bundle(Struct):
 
 
 class BundleLine(Struct):
-    """What a bundle gives of one publication; -1 ``issues`` are unlimited, for ``months``."""
+    """One publication in a bundle; -1 ``issues`` means unlimited issues for ``months``."""
 
     bundle_id: Key
     line_number: Key
@@ -117,11 +117,11 @@ class Product(Struct):
 
 
 class Term(Struct):
-    """So many issues of a subscription for a price; -1 ``issues`` are unlimited.
+    """A number of issues of a subscription for a price; -1 ``issues`` means unlimited.
 
-    ``free_copies`` of ``free_class`` come beside ``copies``. ``allowed`` are the cents that an
-    allowance has given back. ``spread_after`` issues have earned ``spread_earned``; the rest is
-    spread over ``spread_parts``, issues times copies, null for those of the whole term.
+    ``free_copies`` of ``free_class`` come in addition to ``copies``. ``allowed`` is the cents that
+    an allowance has given back. The first ``spread_after`` issues have earned ``spread_earned``.
+    The rest is spread over ``spread_parts`` (issues times copies; null: those of the whole term).
     """
 
     term_id: Key
@@ -147,7 +147,7 @@ class Term(Struct):
 
 
 class Revenue(Struct):
-    """Money of a term that was received, earned or refunded; rows are only ever added."""
+    """Money of a term that was received, earned or refunded; rows never change."""
 
     revenue_id: Key
     term_id: Key
@@ -158,7 +158,7 @@ class Revenue(Struct):
 
 
 class Suspension(Struct):
-    """Days on which a subscription gets no issue; the last day included, null while it is open."""
+    """Days without issues for a subscription, both included; ``to_date`` is null while open."""
 
     suspension_id: Key
     subscription_id: Key
@@ -167,7 +167,7 @@ class Suspension(Struct):
 
 
 class TemporaryAddress(Struct):
-    """Where a subscription's issues go on some days; the last day included."""
+    """The address of a subscription's issues from one day to another, both included."""
 
     temporary_address_id: Key
     subscription_id: Key
@@ -177,7 +177,7 @@ class TemporaryAddress(Struct):
 
 
 class CancellationReason(Struct):
-    """Why subscriptions are cancelled, in the publisher's words."""
+    """A reason to cancel subscriptions, in the publisher's words."""
 
     reason_id: Key
     name: Text
@@ -186,10 +186,10 @@ class CancellationReason(Struct):
 class Cancellation(Struct):
     """How a subscription was cancelled: at once, after an issue, or when its issues are used up.
 
-    ``campaign`` is its ``renew_campaign_active`` before. ``ended_on`` is null until it has ended,
-    and ``ended_issue_id`` the issue whose closing ended it. ``revenue_id`` is the newest row of
-    ``revenue`` then, ``final_issue_id`` the first issue that was closed since: afterwards it cannot
-    be undone.
+    ``campaign`` is the subscription's ``renew_campaign_active`` before that. ``ended_on`` is null
+    until the subscription has ended. ``ended_issue_id`` is the issue whose closing ended it, and
+    ``revenue_id`` the newest row of ``revenue`` at that time. ``final_issue_id`` is the first issue
+    that was closed since then; after that closing, the cancellation cannot be undone.
     """
 
     subscription_id: Key
@@ -208,7 +208,7 @@ class Cancellation(Struct):
 class CancelledTerm(Struct):
     """A term as it was when its subscription was cancelled, and what was booked then.
 
-    ``tax`` went back with what was refunded, and ``refund_date`` is the item's before.
+    ``tax`` was refunded in addition. ``refund_date`` is the item's earlier value.
     """
 
     term_id: Key
@@ -220,9 +220,9 @@ class CancelledTerm(Struct):
 
 
 class RenewalEffort(Struct):
-    """A publication's letter to its subscribers, due at so many issues left.
+    """A publication's letter to its subscribers, due at a number of issues left.
 
-    It offers a bundle, and has a key code that an answer can name.
+    It offers a bundle, and has a key code that a reply can name.
     """
 
     publication_id: Key
@@ -233,7 +233,7 @@ class RenewalEffort(Struct):
 
 
 class RenewalSent(Struct):
-    """An effort that a subscription was sent for a term."""
+    """An effort that was sent to a subscription for a term."""
 
     term_id: Key
     effort: Key

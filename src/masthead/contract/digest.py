@@ -1,8 +1,8 @@
-"""The digest of a set of records, with which a copy is compared with its source.
+"""The digest of a set of records, to compare a copy with its source.
 
 It is the sum of the SHA-256 hashes of each record's JSON, modulo 2^256. It does not depend on the
 order of the records, so it is computed as a stream. Subscribers are hashed without
-``modified_date``, which says when a record changed and not what it holds (decisions, "Digest").
+``modified_date``, which says when a record changed, not what it holds (decisions, "Digest").
 """
 
 from hashlib import sha256

@@ -1,6 +1,6 @@
 """Encoding of stored rows as JSON, compiled once per shape.
 
-For each shape a msgspec Struct is defined, and a function that makes it from stored values.
+Each shape gets a msgspec Struct, and a function that creates it from stored values.
 """
 
 from collections.abc import Callable

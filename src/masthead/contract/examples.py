@@ -1,8 +1,8 @@
 """Examples of the made-up publisher of the demo, Harbour Lane Press: values, records and errors.
 
 They are consistent: Daniel King (subscriber 22) has subscription 28, which order 10 began. All of
-them exist in ``masthead demo``, so that each example of a request can be sent as it is. Only its
-dates differ, since the demo's history ends on the day before it is made.
+them exist in ``masthead demo``, so that each example of a request works there unchanged. Only the
+dates differ, since the demo's history ends on the day before the demo is created.
 """
 
 from typing import Any

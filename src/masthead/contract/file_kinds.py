@@ -9,7 +9,7 @@ __all__ = ["IdentifierList", "Range", "TimeZone"]
 class Range(Integer):
     """An integer from ``least`` to ``most``, or ``instead``, such as -1 for unlimited.
 
-    ``unit`` is what the reference calls it.
+    ``unit`` is its name in the reference.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """What each operation does, when to use it and what to watch for: texts of the OpenAPI document.
 
-They are Markdown. What follows from the contract itself (parameters, fields, statuses) is not
-repeated here.
+They are Markdown. They do not repeat what follows from the contract itself (parameters, fields,
+statuses).
 """
 
 __all__ = ["ERRORS", "INTRODUCTION", "OPERATIONS", "TAGS"]

@@ -4,7 +4,7 @@ A kind parses text (a cell of a file, a parameter of a request), writes stored v
 and reads them from there. It also has a JSON Schema, a column type and a name for the docs. How a
 missing value is written is a separate attribute: :class:`Missing`.
 
-Reading accepts more than Masthead writes. Other services of this interface may write a number in
+Reading accepts more than Masthead writes. Other services with this interface may write a number in
 place of a string of digits, or the year zero for a missing date (rules, "Client: reading
 generously").
 """
@@ -83,7 +83,7 @@ class Kind:
         raise NotImplementedError
 
     def write(self, name: str) -> str:
-        """Return a Python expression that turns the stored value ``name`` into the wire's."""
+        """Return a Python expression for the wire value of the stored value ``name``."""
         return name
 
     def read(self, value: Any) -> Any:
@@ -360,7 +360,7 @@ class Date(Kind):
         return text
 
     def read(self, value: Any) -> date | None:
-        """Return the day; a time after it is ignored, the year zero is None."""
+        """Return the day, without a time after it; None for the year zero."""
         return None if value.startswith(_NO_DATE) else date.fromisoformat(value[:10])
 
     def schema(self) -> dict[str, Any]:
@@ -414,7 +414,7 @@ class Digest(Kind):
 
 
 class Many(Kind):
-    """A nested list of records of one shape, stored in a table of its own."""
+    """A nested list of records of one shape, stored in a separate table."""
 
     word = "list"
 

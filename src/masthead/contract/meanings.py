@@ -1,8 +1,8 @@
-"""What each wire shape and each of its fields means, in sentences for a reader of the docs.
+"""What each wire shape and each of its fields means, in sentences for the documentation.
 
-Here because they are long: ``shapes`` declares the fields, and the OpenAPI document and the
-reference are derived from both. How a missing value looks is not written here; it follows from
-:class:`masthead.contract.kinds.Missing`.
+They are not in ``shapes``, which declares the fields, because they are long. The OpenAPI document
+and the reference are derived from both. How a missing value looks is not written here: it follows
+from :class:`masthead.contract.kinds.Missing`.
 """
 
 from masthead.contract import shapes

@@ -61,25 +61,25 @@ def format_second(moment_us: int) -> str:
 
 
 def date_in(time_zone: str, moment_us: int) -> str:
-    """Return the date, ``YYYY-MM-DD``, that it is at the moment in a time zone."""
+    """Return the date of the moment in a time zone, ``YYYY-MM-DD``."""
     # In whole seconds: a float of microseconds can be rounded up into the next day.
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, _zone(time_zone)):%Y-%m-%d}"
 
 
 def second_in(time_zone: str, moment_us: int) -> str:
-    """Return ``YYYY-MM-DD hh:mm:ss``, the time that it is at the moment in a time zone."""
+    """Return the time of the moment in a time zone, ``YYYY-MM-DD hh:mm:ss``."""
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, _zone(time_zone)):%Y-%m-%d %H:%M:%S}"
 
 
 @lru_cache(maxsize=1_000)
 def _zone(name: str) -> ZoneInfo:
-    """Return the time zone. Python itself keeps only eight of them; others it reads again."""
+    """Return the time zone. Python itself caches only eight of them, and reads others again."""
     return ZoneInfo(name)
 
 
 def check_time_zone(name: str) -> None:
     """Raise ValueError, with the nearest name, unless this is a time zone of IANA's database."""
-    names = available_timezones() - {"localtime"}  # some systems have this link to their own
+    names = available_timezones() - {"localtime"}  # on some systems, a link to the local zone
     if name not in names:
         nearest = get_close_matches(name, sorted(names), n=1, cutoff=0)[0]
         raise ValueError(f"{name!r} is no time zone; the nearest is {nearest!r}")

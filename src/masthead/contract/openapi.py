@@ -1,8 +1,8 @@
 """The OpenAPI 3.1 document, derived from the contract.
 
 Shapes become schemas (``openapi_schemas``), operations become paths. Texts come from ``guidance``
-and ``meanings``, examples from ``examples``. Only what the contract does not declare is written
-here: headers and credentials.
+and ``meanings``, examples from ``examples``. This module adds only what the contract does not
+declare: headers and credentials.
 """
 
 import re
@@ -99,7 +99,7 @@ _CONTENT_DISPOSITION = {
 _ENTITY = "|".join(entity.name for entity in ENTITIES)
 _SCHEMAS_OF_TEXT_WITH_RULES: dict[str, dict[str, Any]] = {
     "changed_since": {"type": "string", "format": "date-time"},
-    # Not an array: clients that are generated repeat a parameter for each item of one.
+    # Not an array: generated clients repeat the parameter for each item of an array.
     "entities": {"type": "string", "pattern": f"^({_ENTITY})(,({_ENTITY}))*$"},
 }
 
@@ -107,8 +107,8 @@ _SCHEMAS_OF_TEXT_WITH_RULES: dict[str, dict[str, Any]] = {
 def document() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document as a JSON object.
 
-    The server's URL is relative to that of the document, so it is right behind a proxy with a
-    prefix too.
+    The server's URL is relative to the document's URL, so that it also works behind a proxy with a
+    prefix.
     """
     operations = (*OPERATIONS.values(), *EXTENSIONS)
     return {

@@ -113,7 +113,7 @@ def _record(shape: type) -> dict[str, Any]:
         required=[field.name for field in fields if field.name not in either],
     )
     if either:
-        # Exactly one of them, said with a number: generators of clients cannot read `oneOf` here.
+        # Exactly one of them, by the number of keys: client generators cannot read `oneOf` here.
         number = len(fields) - len(either) + 1
         schema |= {"minProperties": number, "maxProperties": number}
     return schema | {"examples": [examples.RECORDS[shape]]}
@@ -132,7 +132,7 @@ def _field(shape: type, field: Field) -> dict[str, Any]:
 
 
 def _or_empty(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema that also accepts the empty string, as simply as can be."""
+    """Return the simplest schema that also accepts the empty string."""
     if "enum" in schema:
         return schema | {"enum": [*schema["enum"], ""]}
     if "format" in schema:
@@ -203,7 +203,7 @@ def _ids() -> dict[str, Any]:
 
 
 def _meant(meaning: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a property with its meaning, also one that refers to another schema."""
+    """Return the schema of a property with its meaning, even if it refers to another schema."""
     return {"description": meaning} | schema
 
 

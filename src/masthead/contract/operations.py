@@ -27,7 +27,7 @@ __all__ = [
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
-"""JSON in lines, one value in each."""
+"""JSON in lines: one value per line."""
 
 LIMIT_MAX = 100
 """The maximum and the default number of rows of a list."""
@@ -62,11 +62,11 @@ class Parameter(NamedTuple):
 class Operation(NamedTuple):
     """One GET operation.
 
-    ``number`` is that of the interface, None for an extension. ``answer`` is the shape of the
+    ``number`` is its number in the interface, None for an extension. ``answer`` is the shape of the
     response's records, ``envelope`` the key that holds them (None: they are the whole body), and
     ``many`` says whether they are a list. The body of operation 3 has a further key. ``answer`` is
     None for responses with a key for each of some :data:`ENTITIES`. ``media_types`` are those of
-    the response; the client's ``Accept`` chooses, and the first one is usual.
+    the response; the client's ``Accept`` chooses one, and the first is the default.
     """
 
     number: int | None
@@ -284,7 +284,7 @@ SNAPSHOT = Operation(
     parameters=(_ENTITIES,),
     media_types=(JSON, NDJSON),
 )
-"""Everything at once, with which a copy starts (rules, "Change feed", "Snapshot in lines")."""
+"""All records at once, to start a copy with (rules, "Change feed", "Snapshot in lines")."""
 
 DELETIONS = Operation(
     None,
@@ -294,7 +294,7 @@ DELETIONS = Operation(
     None,
     parameters=(_CHANGED_SINCE, _ENTITIES),
 )
-"""What the change feed cannot show (rules, "Records that are gone")."""
+"""Removed records, which the change feed cannot show (rules, "Records that are gone")."""
 
 DIGEST = Operation(
     None,
@@ -304,7 +304,7 @@ DIGEST = Operation(
     None,
     parameters=(_ENTITIES,),
 )
-"""With which a copy is verified (decisions, "Digest")."""
+"""To verify a copy (decisions, "Digest")."""
 
 EXTENSIONS = (SNAPSHOT, DELETIONS, DIGEST)
-"""What this server has outside the interface."""
+"""The operations of this server that are not in the interface."""

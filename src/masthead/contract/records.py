@@ -1,8 +1,8 @@
 """The tables of an account's data, which are also the files of import and export.
 
 Each record lists the columns of a table, the key first. A table whose rows equal a wire shape uses
-that shape. Tables refer only to earlier tables, or to themselves. What the books have in addition
-is that of circulation, "What is stored in addition"; ``cents`` and prices are whole cents.
+that shape. Tables refer only to earlier tables, or to themselves. For what the books add, see
+circulation, "What is stored in addition". ``cents`` and prices are whole cents.
 """
 
 from typing import Annotated, NamedTuple
@@ -95,7 +95,7 @@ class Issue(Struct):
 
 
 class SubscriberRecord(Struct):
-    """A subscriber; one who was merged has a ``delete_date``, and who is kept instead."""
+    """A subscriber; a merged one has a ``delete_date``, and ``merged_into`` is who was kept."""
 
     subscriber_id: Key
     renewal_code: RenewalCode
@@ -116,7 +116,7 @@ class AddressRecord(shapes.Address):
 
 
 class SubscriptionRecord(Struct):
-    """A subscription to a publication; ``joined_into`` is the one that merging joined it into."""
+    """A subscription; ``joined_into`` is the one that has had its terms since a merging."""
 
     subscription_id: Key
     subscriber_id: Key
@@ -142,10 +142,9 @@ class SubscriptionRecord(Struct):
 
 
 class SubscriptionIssue(Struct):
-    """An issue that a subscription has received: by which list, and out of which term.
+    """An issue that a subscription has received, with its list and its term.
 
-    ``address_id`` is the address that was in force on the issue's date; as a record of the past, it
-    may name an address that is no longer there.
+    ``address_id`` is the address that was in force on the issue's date, and may no longer exist.
     """
 
     subscription_id: Key
@@ -211,7 +210,7 @@ class OrderRecord(Struct):
 class OrderItemRecord(Struct):
     """A bundle or a product of an order.
 
-    ``is_dropped`` of a product that ended before the order was paid, so that nothing came for it.
+    ``is_dropped`` marks a product that ended before the order was paid, so it was never sent.
     """
 
     order_item_id: Key
@@ -231,7 +230,7 @@ class OrderItemRecord(Struct):
 class MailingListEntryRecord(Struct):
     """A subscription on a mailing list.
 
-    ``copies`` are all that are sent; ``free_copies`` of them are of ``free_class``, the others of
+    ``copies`` counts all copies. ``free_copies`` of them are of ``free_class``, the others of
     ``class``, which is null for a list that was loaded from a file.
     """
 
@@ -275,11 +274,11 @@ class ErasureRecord(Struct):
 
 
 class Table(NamedTuple):
-    """A table; ``name`` is also that of its files.
+    """A table; its files have the same ``name``.
 
     ``references`` maps a column to the table whose key it refers to, a key of one column. The
-    columns ``unique`` have no value twice, ASCII letter case ignored. The columns ``personal`` are
-    blanked when a subscriber is erased; tables with such columns have a ``subscriber_id``.
+    values of ``unique`` columns are unique, ignoring ASCII letter case. The columns ``personal``
+    are blanked when a subscriber is erased; tables with such columns have a ``subscriber_id``.
     """
 
     name: str

@@ -4,9 +4,9 @@ There is one class for each shape, not for each resource: a subscription has thr
 ``issues`` is a count in operations 4 and 7 and an array in operation 3. Inheritance would change
 the order of the keys.
 
-:class:`masthead.Client` returns instances of these classes. A field that can lack a value has
-``None`` in its type, and a :class:`Missing`. A ``repr`` ends up in logs, so it does not show
-credentials and password digests.
+:class:`masthead.Client` returns instances of these classes. A field whose value can be missing has
+``None`` in its type, and a :class:`Missing`. A ``repr`` can end up in logs, so it hides credentials
+and password digests.
 """
 
 import datetime as dt
@@ -372,7 +372,7 @@ class Field(NamedTuple):
 def fields_of(shape: type) -> tuple[Field, ...]:
     """Return the fields of a class with annotated kinds, in their order.
 
-    A name that Python has taken ends with ``_`` there: ``class_`` is ``class``.
+    A name that Python reserves ends with ``_`` in the class: ``class_`` is ``class``.
     """
     found = []
     for name, hint in get_type_hints(shape, include_extras=True).items():

@@ -11,4 +11,4 @@ PRINTED: tuple[SubscriptionType, ...] = ("Print", "Both")
 
 DIGITAL: tuple[SubscriptionType, ...] = ("Digital", "Both")
 UNLIMITED = -1
-"""The number of issues of a subscription, term or line that has no limit."""
+"""The number of issues of an unlimited subscription, term or bundle line."""

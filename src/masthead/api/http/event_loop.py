@@ -41,7 +41,7 @@ class Loop(uvloop.Loop):
 
 
 class _Refusal(Protocol):
-    """Closes its connection at once."""
+    """Closes its connection immediately."""
 
     def connection_made(self, transport: BaseTransport) -> None:
         cast("Transport", transport).abort()

@@ -26,7 +26,7 @@ SHORT_AT_ONCE, SHORT_WAIT_S_MAX = 4, 2.0
 """Responses at a time that may be short, and seconds that others wait for a slot."""
 
 LONG_AT_ONCE, LONG_OF_AN_ACCOUNT, LONG_WAIT_S_MAX = 8, 4, 10.0
-"""Long responses that are made at once, in total and per account. Any number may be sent."""
+"""Long responses made concurrently, in total and per account. Any number may be sent."""
 
 _MIB = 2**20
 

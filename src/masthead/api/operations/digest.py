@@ -21,8 +21,8 @@ _BATCH_ROWS = 500
 def digest(request: AuthenticatedRequest) -> Responding:
     """Return the count and the digest of each entity's records (decisions, "Digest").
 
-    The header ``Masthead-Changes-Through`` gives the state of the data, as in the change feed. All
-    records are read, which takes long. So the response starts at once, and a space is sent after
+    The header ``Masthead-Changes-Through`` gives the state of the data, as in the change feed.
+    Reading all records takes long. So the response starts immediately, and contains a space after
     every 500 records, to show the client that it is in progress.
     """
     entities = change_feed.entities_in(str(request.parameters["entities"]))

@@ -25,7 +25,7 @@ Each caller also waits for a session if all are in use: a thread for a second, a
 deadline. When a wait ends too early, the session is closed, since the server's next message is
 unknown. The request then gets 503.
 
-A greenlet is a function with a stack of its own. It runs in the thread of the event loop. Where it
+A greenlet is a function with a stack of its own. It runs in the thread of the event loop. When it
 has to wait, ``suspend`` switches to the event loop, which handles other requests. When the server
 has answered, the loop switches back, and the function continues as if ``suspend`` had returned. So
 queries are written once, as ordinary functions, and one thread runs many of them at a time.

@@ -116,7 +116,7 @@ class Session(psycopg.Connection[Row]):
 
     If it is silent for ``silence_s_max`` seconds during a statement (None: no limit), the
     connection is closed and OperationalError is raised. The server's own timeouts do not help when
-    the server is frozen, and those of TCP do not when its system still runs.
+    the server is frozen, and TCP timeouts do not help while its system still runs.
     """
 
     silence_s_max: float | None = None
