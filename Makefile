@@ -1,49 +1,48 @@
-# What a contributor types; CONTRIBUTING.md says more. Every target can be given on its own.
+# The commands of a contributor; CONTRIBUTING.md says more. Every target also runs alone.
 #
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
 #   make check         lint format-check types imports, and the tests that need neither PostgreSQL
 #                      nor a process: 90 seconds
-#   make test          every check: lint format-check types imports tests; about 8 minutes on two
-#                      calm processors, as are the times below
-#                      (lock-check and docs-check run a part of tests alone)
+#   make test          every check: lint format-check types imports tests; about 8 minutes
+#                      (all times are for two idle processors;
+#                      lock-check and docs-check run a part of tests)
 #   make test ARGS=tests/mirror
-#                      a part of the tests, and nothing else: seconds
-#   make test-system   the wire form seen by a browser, PHP and generated clients; a real pooler
+#                      only a part of the tests: seconds
+#   make test-system   a browser, PHP and generated clients as clients; a real pooler
 #   make test-pipelines
 #                      the source for dlt and the tap for Singer, with both tools: 4 minutes
 #   make test-oldest   a part of the tests, with the oldest packages that pyproject.toml allows
-#   make test-citus    the store on a real Citus cluster, which is built first (CITUS_SOURCE=FOLDER,
-#                      .ci/citus)
-#   make prove-citus   all faults that are planted into the change feed, on that cluster: 5 minutes
-#   make release       the wheel and the sdist, checked and tried, in dist/
-#   make fix           mends what a tool can mend
-#   make docs          docs/reference.md anew
-#   make schema        the schema of both databases, from schema/start.sql
-#   make prove-tests   the long form of each test that has one, of which `make test` runs a short
-#                      one or none: 15 minutes
-#   make prove         prove-tests, and then hours of proofs: prove-every (the tests that both
-#                      forms have on SQLite alone, on PostgreSQL, and five times the examples of
-#                      those that Hypothesis makes), prove-schedules
-#                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
-#                      prove-circulation, prove-pipelines (kills at more points),
-#                      prove-endurance (MINUTES=60, for each kind of database)
+#   make test-citus    builds a real Citus cluster and tests the store on it
+#                      (CITUS_SOURCE=FOLDER, .ci/citus)
+#   make prove-citus   all planted faults of the change feed, on that cluster: 5 minutes
+#   make release       the wheel and the sdist, checked and tested, in dist/
+#   make fix           fixes what ruff can fix
+#   make docs          writes docs/reference.md, the synchronous client and the drawing
+#   make schema        writes the schema of both databases, from schema/start.sql
+#   make prove-tests   the long form of each test that has one; `make test` runs the short form
+#                      or none: 15 minutes
+#   make prove         prove-tests, and then hours of proofs: prove-every (on PostgreSQL, the tests
+#                      that otherwise run on SQLite alone, and five times the examples of
+#                      Hypothesis), prove-schedules (SCHEDULES=100000) and prove-kills (ROUNDS=200,
+#                      SEED=1) of the change feed, prove-circulation, prove-pipelines (kills at
+#                      more points), prove-endurance (MINUTES=60, for each kind of database)
 #   make prove-circulation
 #                      random sequences of all operations of circulation against the model, each
-#                      planted mistake, kills, and two operators at once (SEQUENCES=20000)
-#   make prove-asgi    the tests of the interface over HTTP, without the shorter way for responses
-#                      that are ready (masthead serve --asgi-only)
-#   make prove-leaving clients that leave in the middle of responses (CLIENTS=5000)
-#   make prove-hostile requests and import files that nobody means well with (CASES=100000)
+#                      planted fault, kills, and two concurrent operators (SEQUENCES=20000)
+#   make prove-asgi    the tests of the interface over HTTP, without the short path for complete
+#                      responses (masthead serve --asgi-only)
+#   make prove-leaving clients that disconnect during responses (CLIENTS=5000)
+#   make prove-hostile hostile requests and import files (CASES=100000)
 #   make bench         all benchmarks (hours, 60 GB of disk), or some (ARGS="requests --rounds 3")
-#   make audit         known faults of the locked packages; needs the network
-#   make lock          the lock files anew (ARGS=--upgrade takes the newest versions)
+#   make audit         known vulnerabilities of the locked packages; needs the network
+#   make lock          writes the lock files (ARGS=--upgrade takes the newest versions)
 #   make install       only the environment in .venv
 #   make clean         removes .venv and every cache
 
 MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# Nothing is built and nothing comes unchecked: wheels only, each against its hash.
+# Only wheels, each checked against its hash; nothing is built.
 LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs schema)
 
@@ -53,7 +52,7 @@ CODE = $(wildcard src tests benchmarks docs schema)
         prove-hostile prove-circulation prove-pipelines release fix bench audit lock install \
         install-dev clean
 
-# What `make test` leaves to targets of their own.
+# `make test` leaves these to separate targets.
 APART = $(addprefix --ignore tests/,system citus release pipelines)
 
 demo: install
@@ -63,7 +62,7 @@ check: lint format-check types imports
 	$(BIN)/pytest -n 2 --dist worksteal $(APART) --no-processes
 	@echo "Left out: tests that need PostgreSQL or a process (make test)."
 
-# Whoever wants a part of the tests does not wait for the checks of everything.
+# For a part of the tests, the other checks do not run.
 ifeq ($(ARGS),)
 test: lint format-check types imports tests
 	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)," \
@@ -108,7 +107,7 @@ test-system: install-dev .venv/system.installed
 	@.ci/typescript
 	$(BIN)/pytest -n 2 --dist loadfile tests/system $(ARGS)
 
-# A part that calls every package; the ASGI servers that only tests know are left out.
+# These tests use every package, except the ASGI servers that only tests use.
 WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \
 	$(addprefix tests/api/test_,changes.py compression.py login.py) \
 	$(addprefix tests/cli/test_,accounts.py log_format.py metrics.py) \
@@ -122,8 +121,8 @@ test-oldest: .venv/oldest/installed
 test-pipelines: .venv/pipelines/installed
 	.venv/pipelines/bin/pytest -n 2 --dist worksteal tests/pipelines $(ARGS)
 
-# The tests of PostgreSQL that say what Masthead's statements do, once more on a Citus cluster.
-# Left out is what is said of files, of folders and of the mirror's own database.
+# The PostgreSQL tests of Masthead's statements, also on a Citus cluster. Tests of files, folders
+# and the mirror's own database are left out.
 ON_CITUS = tests/store tests/loading tests/feed \
 	$(patsubst %,--ignore=tests/loading/test_%.py, any_bytes cut_off deliveries demo_history \
 		files formats generate guess limits mapped_rows mapping sizes xlsx) \
@@ -172,7 +171,7 @@ prove-circulation: install-dev
 prove-pipelines:
 	@$(MAKE) test-pipelines ARGS="--long --timeout 0"
 
-# On PostgreSQL those alone that say what each operation answers.
+# On PostgreSQL, only the tests of each operation's response.
 prove-asgi: install-dev
 	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 3 --dist worksteal tests/api tests/hostile \
 		-k "not postgresql or golden" $(ARGS)
@@ -180,12 +179,12 @@ prove-asgi: install-dev
 prove-leaving: install-dev
 	$(BIN)/pytest tests/api/test_leaving_clients.py --long --every --leaving $(or $(CLIENTS),5000)
 
-# A twentieth of the cases is left to Schemathesis, whose own counts it is told.
+# Schemathesis runs a twentieth of the cases, as its own number of examples.
 prove-hostile: install-dev
 	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --long --every \
 		--cases $(or $(CASES),100000) --timeout 0
 
-# Only what has been tried is in dist/.
+# dist/ contains only tested files.
 release: install-dev
 	@rm -rf dist .venv/release
 	$(BIN)/python -m build --no-isolation --outdir .venv/release
@@ -217,7 +216,7 @@ install-dev: .venv/dev.installed
 	@$(PIP) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 
-# The benchmarks' packages are few, and `make types` reads the benchmarks too.
+# `make types` checks the benchmarks too, and they need few packages.
 .venv/dev.installed: .venv/runtime.installed requirements/dev.txt requirements/bench.txt
 	@echo "Installing the tools of the tests into .venv …"
 	@$(LOCKED) -r requirements/dev.txt -r requirements/bench.txt
@@ -234,7 +233,7 @@ install-dev: .venv/dev.installed
 	@$(PIP:$(BIN)%=.venv/oldest/bin%) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 
-# Their packages are many, and change often.
+# These tools have many packages, which change often.
 .venv/pipelines/installed: .venv/runtime.installed requirements/pipelines.txt
 	@echo "Installing dlt and the SDK of Singer into .venv/pipelines …"
 	@$(BIN)/python -m venv --clear .venv/pipelines

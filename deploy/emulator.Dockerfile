@@ -1,4 +1,4 @@
-# The emulator as an image, for tests. In the project's folder, after `docker build -f
+# The emulator as an image, for tests. Run this in the project's folder, after `docker build -f
 # deploy/Dockerfile -t masthead .`:
 # `docker build -f deploy/emulator.Dockerfile -t masthead-emulator .`
 # docs/testing.md says how to run it.
