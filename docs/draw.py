@@ -74,7 +74,7 @@ def layers() -> list[list[str]]:
 
 def imports(rooms: list[str]) -> dict[str, set[str]]:
     """Return what each room imports of the others, directly and not already through another one."""
-    graph = grimp.build_graph("masthead")
+    graph = grimp.build_graph("masthead", cache_dir=None)
     modules = {
         room: {f"masthead.{room}"} | graph.find_descendants(f"masthead.{room}") for room in rooms
     }
