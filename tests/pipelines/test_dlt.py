@@ -329,7 +329,7 @@ def test_a_service_without_the_extensions_is_refused(loaded: Loaded, serve: Serv
     with pytest.raises(PipelineStepFailed) as failure:
         loaded.update(OtherService(serve))
     assert "the service lacks /snapshot" in str(reason(failure))
-    assert "masthead mirror" in str(reason(failure))
+    assert "a mirror keeps a copy" in str(reason(failure))
 
 
 @pytest.mark.parametrize("path", ["/2/cdc", "/deletions"])
