@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import Books
 from masthead.errors import MastheadError, NotFound
 from masthead.store import audit, commits
 from masthead.store.books.ids import next_ids
-from masthead.store.books.operation import Operation, opened_on, operation, reading
+from masthead.store.books.operation import Operation, opened_on, operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def test_the_day_and_the_time_are_the_clock_s_in_the_account_s_zone(desk: Desk) 
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE accounts SET time_zone = 'Pacific/Auckland'")
     desk.to("2026-03-01")
-    with reading(desk.store, desk.account_id) as books:
+    with desk.books.read() as books:
         # Noon in UTC is one in the night of the next day there.
         assert (books.today, books.now) == ("2026-03-02", "2026-03-02 01:00:00")
 
@@ -138,14 +139,14 @@ def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk
     assert opened_on(desk.store, desk.account_id) is None
     for begun in (
         operation(desk.store, desk.account_id, ACTOR),
-        reading(desk.store, desk.account_id),
+        desk.books.scan(),
     ):
         with pytest.raises(MastheadError, match="open its books first"), begun:
             pass
 
 
 def test_an_unknown_account_is_not_found(desk: Desk) -> None:
-    for begun in (operation(desk.store, 9, ACTOR), reading(desk.store, 9)):
+    for begun in (operation(desk.store, 9, ACTOR), Books(desk.store, 9).read()):
         with pytest.raises(NotFound, match="no account 9"), begun:
             pass
 

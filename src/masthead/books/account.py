@@ -6,8 +6,9 @@ from typing import Protocol
 
 from masthead.store import Store
 from masthead.store.audit import Actor
-from masthead.store.books.operation import Operation, Reading, check_mode, operation
+from masthead.store.books.operation import Operation, Reading, operation
 from masthead.store.books.ordering import refresh_subscriptions
+from masthead.store.books.reports import counting
 
 __all__ = ["Books", "Outcome", "refresh_touched"]
 
@@ -98,12 +99,11 @@ class Books:
             refresh_touched(change)
 
     @contextmanager
-    def read(self, *, if_kept_here: bool = False) -> Iterator[Reading]:
+    def read(self) -> Iterator[Reading]:
         """Yield what a query needs, within a snapshot.
 
         Within :meth:`together`, the query sees what the operations have done so far. Raises
-        NotFound if there is no such account and, with ``if_kept_here``, MastheadError if the
-        account gets its data from files.
+        NotFound if there is no such account.
         """
         if self._within is not None:
             if isinstance(self._within, Operation):
@@ -113,8 +113,6 @@ class Books:
         with self.store.reader() as connection:
             connection.set_tenant(self.account_id)
             with connection.read_snapshot() if self._has_time_limit else connection.snapshot():
-                if if_kept_here:
-                    check_mode(connection, self.account_id, "here")
                 yield Reading(self.store, connection, self.account_id)
 
     @contextmanager
@@ -127,11 +125,8 @@ class Books:
         if self._within is not None:
             yield self._within
             return
-        with self.store.writer() as connection:
-            connection.set_tenant(self.account_id)
-            with connection.read_snapshot():
-                check_mode(connection, self.account_id, "here")
-                yield Reading(self.store, connection, self.account_id)
+        with counting(self.store, self.account_id) as reading:
+            yield reading
 
     def _inside(self, within: Reading) -> "Books":
         return Books(self.store, self.account_id, self.actor, within=within)

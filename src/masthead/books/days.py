@@ -1,7 +1,6 @@
 """Days that a person enters, checked against the current day in the account's time zone."""
 
-import datetime as dt
-
+from masthead.contract.moments import is_day
 from masthead.errors import BadInput
 
 __all__ = ["check_past_day"]
@@ -9,11 +8,7 @@ __all__ = ["check_past_day"]
 
 def check_past_day(day: str, today: str) -> str:
     """Return the day (``YYYY-MM-DD``); raise BadInput if it is not a day, or later than today."""
-    try:
-        is_date = dt.date.fromisoformat(day).isoformat() == day
-    except ValueError:
-        is_date = False
-    if not is_date:
+    if not is_day(day):
         raise BadInput(f"{day!r} is no date, such as {today}")
     if day > today:
         raise BadInput(f"{day} is still to come; today is {today}")

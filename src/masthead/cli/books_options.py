@@ -1,8 +1,5 @@
-"""What the commands of the books share: options, days, and a connection for reading."""
+"""What the commands of the books share: options and days."""
 
-import datetime as dt
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -11,12 +8,11 @@ from masthead.books import Books, Outcome
 from masthead.cli.audit import actor
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
+from masthead.contract.moments import is_day
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
-from masthead.store import accounts
-from masthead.store.database import Connection
 
-__all__ = ["ID", "Day", "account_of", "books_of", "desk", "dry_run", "end_of", "reading", "say"]
+__all__ = ["ID", "Day", "account_of", "account_options", "books_of", "dry_run", "end_of", "say"]
 
 ID = click.IntRange(0, 2**63 - 1)
 
@@ -35,16 +31,12 @@ class Day(click.ParamType[str]):
         self, value: Any, _param: click.Parameter | None, _context: click.Context | None
     ) -> str:
         """Return the day as it was given; raise BadUsage if it is not a date."""
-        try:
-            day = dt.date.fromisoformat(str(value))
-        except ValueError:
-            day = None
-        if day is None or day.isoformat() != value:
+        if not is_day(str(value)):
             raise BadUsage(f"{value!r} is no day, such as 2026-11-24")
         return str(value)
 
 
-def desk(command: Command) -> Command:
+def account_options(command: Command) -> Command:
     """Add the account and database options to a command."""
     return setting("account", kind=ID)(setting("database")(command))
 
@@ -74,14 +66,3 @@ def say(done: Outcome, *, dry_run: bool) -> None:
     """Print what an operation of the books did, and whether it was a dry run."""
     click.echo(printable(done.sentence))
     end_of(dry_run=dry_run)
-
-
-@contextmanager
-def reading(database: str, account_id: int) -> Iterator[Connection]:
-    """Yield a connection that reads one snapshot of the database, without a timeout.
-
-    Raises NotFound if the account does not exist.
-    """
-    with opened(database).writer() as connection, connection.read_snapshot():
-        accounts.settings_of(connection, account_id)
-        yield connection

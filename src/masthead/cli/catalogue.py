@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from masthead.books import catalogue
-from masthead.cli.books_options import ID, Day, books_of, desk, dry_run
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run
 from masthead.cli.offers import bundles, classes, given_of, products, show
 from masthead.cli.options import Command
 from masthead.contract.printable import printable
@@ -72,7 +72,7 @@ def _publication_options(command: Command) -> Command:
 @click.argument("name")
 @_publication_options
 @dry_run
-@desk
+@account_options
 def add_publication(
     name: str, account: int | None, database: str, *, dry_run: bool, **given: Any
 ) -> None:
@@ -87,7 +87,7 @@ def add_publication(
 @click.option("--name")
 @_publication_options
 @dry_run
-@desk
+@account_options
 def set_publication(
     publication_id: int, account: int | None, database: str, *, dry_run: bool, **given: Any
 ) -> None:
@@ -98,7 +98,7 @@ def set_publication(
 
 
 @publications.command("list")
-@desk
+@account_options
 def list_publications(account: int | None, database: str) -> None:
     """List the publications with their settings."""
     for each in catalogue.publications(books_of(account, database)):
@@ -114,7 +114,7 @@ def list_publications(account: int | None, database: str) -> None:
 @publications.command("retire")
 @click.argument("publication_id", type=ID)
 @dry_run
-@desk
+@account_options
 def retire_publication(
     publication_id: int, account: int | None, database: str, *, dry_run: bool
 ) -> None:
@@ -142,7 +142,7 @@ def _name_of_issue(
 @click.option("--closes-on", type=Day(), help="When you mean to close it, for your own calendar.")
 @click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
 @dry_run
-@desk
+@account_options
 def add_issue(
     name: str, account: int | None, database: str, *, dry_run: bool, **given: Any
 ) -> None:
@@ -163,7 +163,7 @@ def add_issue(
 @click.option("--closes-on", type=Day())
 @click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
 @dry_run
-@desk
+@account_options
 def set_issue(
     issue_id: int, account: int | None, database: str, *, dry_run: bool, **given: Any
 ) -> None:
@@ -174,7 +174,7 @@ def set_issue(
 
 
 @issues.command("list")
-@desk
+@account_options
 def list_issues(account: int | None, database: str) -> None:
     """List the issues of all publications by their dates, closed and planned."""
     for each in catalogue.planned_issues(books_of(account, database)):
@@ -192,7 +192,7 @@ def list_issues(account: int | None, database: str) -> None:
 @issues.command("retire")
 @click.argument("issue_id", type=ID)
 @dry_run
-@desk
+@account_options
 def retire_issue(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Take an issue that is not closed out of the plan: it will not appear.
 
@@ -205,7 +205,7 @@ def retire_issue(issue_id: int, account: int | None, database: str, *, dry_run: 
 @reasons_group.command("add")
 @click.argument("name")
 @dry_run
-@desk
+@account_options
 def add_reason(name: str, account: int | None, database: str, *, dry_run: bool) -> None:
     """Add a reason NAME for cancelling, such as 'moved abroad', and print its id."""
     done = catalogue.add_reason(books_of(account, database), name, dry_run=dry_run)
@@ -213,7 +213,7 @@ def add_reason(name: str, account: int | None, database: str, *, dry_run: bool) 
 
 
 @reasons_group.command("list")
-@desk
+@account_options
 def list_reasons(account: int | None, database: str) -> None:
     """List the reasons for cancelling."""
     found = catalogue.reasons(books_of(account, database))
@@ -226,7 +226,7 @@ def list_reasons(account: int | None, database: str) -> None:
 @reasons_group.command("remove")
 @click.argument("reason_id", type=ID)
 @dry_run
-@desk
+@account_options
 def remove_reason(reason_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Remove a reason; what was cancelled for it keeps its words."""
     done = catalogue.remove_reason(books_of(account, database), reason_id, dry_run=dry_run)

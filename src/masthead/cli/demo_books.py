@@ -26,7 +26,6 @@ from masthead.store.books.details import (
     look_at_subscription,
 )
 from masthead.store.books.opening import open_books
-from masthead.store.books.operation import reading
 from masthead.store.interface_queries import subscriptions as subscriptions_of
 
 __all__ = ["work_a_morning"]
@@ -106,7 +105,7 @@ class _Morning:
         payer = self._without(_HARBOR)
         billed = self._order(payer, *several, is_paid=False, reference="SHOP-1002")
         trial = self._order(self._without(_HARBOR), Item(_HARBOR_TRIAL))
-        self._desk()
+        self._telephone()
 
         weekly = self._next_issue(_WEEKLY)
         self._close(weekly, grace_issues=2)
@@ -120,7 +119,7 @@ class _Morning:
         self._refund(trial)
         self._letters(_WEEKLY)
 
-    def _desk(self) -> None:
+    def _telephone(self) -> None:
         """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
         away, holiday = self._running(_WEEKLY), self._running(_WEEKLY)
         moving, lost, leaving = (self._running(_HARBOR) for _ in range(3))
@@ -166,7 +165,7 @@ class _Morning:
 
     def _close(self, issue_id: int, grace_issues: int) -> None:
         self._go_on()
-        with reading(self._store, self._account_id) as found:
+        with self._books.read() as found:
             since = date.fromisoformat(found.today) - timedelta(_GRACE_DAYS)
         grace = issues.Grace(grace_issues, since.isoformat())
         issues.close(self._books, issue_id, grace)
@@ -223,7 +222,7 @@ class _Morning:
 
         The reader is not deleted and was not picked before. ``filters`` are those of operation 7.
         """
-        with reading(self._store, self._account_id) as found:
+        with self._books.read() as found:
             where = found.connection, self._account_id
             for row in subscriptions_of(*where, filters, after=0, limit=_SUBSCRIPTIONS_MAX):
                 seen = look_at_subscription(*where, row[0])

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from masthead.books import issues
-from masthead.cli.books_options import ID, Day, books_of, desk, dry_run, end_of
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of
 from masthead.cli.options import setting
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
@@ -22,7 +22,7 @@ def issue() -> None:
 @issue.command("list")
 @click.option("--publication", type=ID, help="Id of the publication.  [default: all of them]")
 @click.option("--open", "is_open", is_flag=True, help="Only those that are not closed yet.")
-@desk
+@account_options
 def list_command(
     publication: int | None, account: int | None, database: str, *, is_open: bool
 ) -> None:
@@ -64,7 +64,7 @@ def list_command(
     is_flag=True,
     help="Print what closing gives, and change nothing.",
 )
-@desk
+@account_options
 def close_command(
     issue_id: int,
     grace_issues: int,
@@ -91,7 +91,7 @@ def close_command(
 @issue.command("gap")
 @click.argument("issue_id", type=ID, metavar="ISSUE")
 @dry_run
-@desk
+@account_options
 def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Make a list of those who should have the closed ISSUE by now and have not got it.
 
@@ -105,7 +105,7 @@ def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: b
 @issue.command("reopen")
 @click.argument("issue_id", type=ID, metavar="ISSUE")
 @dry_run
-@desk
+@account_options
 def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Undo the closing of ISSUE, the latest closed one, unless its file has been written.
 
@@ -131,7 +131,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
 )
 @setting("for_spreadsheets")
 @dry_run
-@desk
+@account_options
 def file_command(
     issue_id: int,
     path: Path,

@@ -8,7 +8,7 @@ import click
 from masthead.books import catalogue
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.copy_classes import FREE
-from masthead.cli.books_options import ID, books_of, desk, dry_run, end_of
+from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of
 from masthead.cli.options import Amount
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES, UNLIMITED
@@ -116,7 +116,7 @@ _LINES = click.option(
 @click.option("--price", type=Amount(), help="The sum of its lines' prices; checked if given.")
 @click.option("--tax", type=Amount(), default=0, help="The tax on the whole bundle.  [default: 0]")
 @dry_run
-@desk
+@account_options
 def add_bundle(
     name: str,
     lines: tuple[catalogue.Line, ...],
@@ -146,7 +146,7 @@ def add_bundle(
 @click.option("--tax", type=Amount())
 @click.option("--active", is_flag=True, help="Offer it again.")
 @dry_run
-@desk
+@account_options
 def set_bundle(
     bundle_id: int,
     name: str | None,
@@ -170,7 +170,7 @@ def set_bundle(
 
 @bundles.command("list")
 @click.option("--all", "with_retired", is_flag=True, help="Retired ones too.")
-@desk
+@account_options
 def list_bundles(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the bundles on offer with their lines."""
     for bundle, lines in catalogue.bundles(books_of(account, database)):
@@ -198,7 +198,7 @@ def _offer_line(offer: catalogue.Bundle | catalogue.Product) -> str:
 @click.option("--price", type=Amount(), required=True, help="Without tax.")
 @click.option("--tax", type=Amount(), default=0, help="[default: 0]")
 @dry_run
-@desk
+@account_options
 def add_product(
     name: str, price: int, tax: int, account: int | None, database: str, *, dry_run: bool
 ) -> None:
@@ -215,7 +215,7 @@ def add_product(
 @click.option("--tax", type=Amount())
 @click.option("--active", is_flag=True, help="Offer it again.")
 @dry_run
-@desk
+@account_options
 def set_product(
     product_id: int,
     account: int | None,
@@ -234,7 +234,7 @@ def set_product(
 
 @products.command("list")
 @click.option("--all", "with_retired", is_flag=True, help="Retired ones too.")
-@desk
+@account_options
 def list_products(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the products on offer."""
     for product in catalogue.products(books_of(account, database)):
@@ -246,7 +246,7 @@ def _add_retire(group: click.Group, thing: str) -> None:
     @group.command("retire", help=f"Take a {thing} off the offer; orders that have it keep it.")
     @click.argument("number", type=ID, metavar=f"{thing.upper()}_ID")
     @dry_run
-    @desk
+    @account_options
     def retire(number: int, account: int | None, database: str, *, dry_run: bool) -> None:
         books = books_of(account, database)
         show(catalogue.retire(books, thing, number, dry_run=dry_run), dry_run=dry_run)
@@ -259,7 +259,7 @@ _add_retire(products, "product")
 @classes.command("add")
 @click.argument("name")
 @dry_run
-@desk
+@account_options
 def add_class(name: str, account: int | None, database: str, *, dry_run: bool) -> None:
     """Add a class of your own, NAME, for copies that cost nothing: such as hotel.
 
@@ -270,7 +270,7 @@ def add_class(name: str, account: int | None, database: str, *, dry_run: bool) -
 
 
 @classes.command("list")
-@desk
+@account_options
 def list_classes(account: int | None, database: str) -> None:
     """List the classes that a free copy can have."""
     for name in (*FREE, *catalogue.classes(books_of(account, database))):

@@ -7,7 +7,7 @@ import click
 
 from masthead.books import orders
 from masthead.circulation.ordering import RefusedOrder
-from masthead.cli.books_options import books_of, desk, dry_run, end_of
+from masthead.cli.books_options import account_options, books_of, dry_run, end_of
 from masthead.cli.hints import with_hint
 from masthead.cli.options import setting
 from masthead.loading.order_files import (
@@ -27,7 +27,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.argument("paths", nargs=-1, required=True, type=_FILE, metavar="FILE…")
 @setting("allow_truncated")
 @dry_run
-@desk
+@account_options
 def import_(
     paths: tuple[Path, ...],
     account: int | None,

@@ -10,7 +10,7 @@ from masthead.books import orders, payments
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli.books_options import ID, books_of, desk, dry_run, end_of
+from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of
 from masthead.cli.options import Amount, Command
 from masthead.cli.order_import import import_
 from masthead.contract.printable import printable
@@ -93,7 +93,7 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @click.option("--notes")
 @click.option("--channel", "channel_id", type=ID, help="Number of the channel it came by.")
 @dry_run
-@desk
+@account_options
 def add(
     bundles: tuple[int, ...],
     products: tuple[int, ...],
@@ -201,7 +201,7 @@ order_group.add_command(import_)
 @order_group.command("show")
 @click.argument("order_id", type=ID, required=False)
 @click.option("--reference", help="Its external reference, in place of the id.")
-@desk
+@account_options
 def show(order_id: int | None, reference: str | None, account: int | None, database: str) -> None:
     """Show an order: its items, the terms that they brought, and their money.
 
@@ -259,7 +259,7 @@ def _term_line(term: orders.TermShown) -> str:
 @click.argument("order_id", type=ID)
 @click.option("--payment-type", help="How it was paid: check, card, transfer.")
 @dry_run
-@desk
+@account_options
 def pay(
     order_id: int,
     payment_type: str | None,
@@ -288,7 +288,7 @@ def pay(
 )
 @click.option("--yes", is_flag=True, help="Do not ask, though money of issues that end is kept.")
 @dry_run
-@desk
+@account_options
 def refund(
     order_id: int,
     item_id: int | None,
@@ -331,7 +331,7 @@ def _confirm(done: payments.Refunded) -> None:
 @click.option("--item", "item_id", type=ID, help="Which item, if the order has several.")
 @click.option("--amount", type=Amount(), required=True, help="How much, with tax.")
 @dry_run
-@desk
+@account_options
 def allowance(
     order_id: int,
     item_id: int | None,

@@ -7,7 +7,7 @@ import click
 from masthead.books import renewals
 from masthead.books.catalogue import Bundle
 from masthead.circulation.amounts import decimal
-from masthead.cli.books_options import ID, Day, books_of, desk, dry_run, end_of
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
@@ -32,7 +32,7 @@ def efforts_group() -> None:
 
 @efforts_group.command("list")
 @click.option("--publication", type=ID, help="Only this publication.")
-@desk
+@account_options
 def list_(publication: int | None, account: int | None, database: str) -> None:
     """List the efforts of all publications, or of one."""
     found = renewals.efforts(books_of(account, database), publication)
@@ -62,7 +62,7 @@ def _offer(bundle: Bundle | None) -> str:
 @click.option("--bundle", "bundle_id", type=ID, help="The bundle that its letter offers.")
 @click.option("--key-code", type=str, help="A code in its letter, that an answer can name.")
 @dry_run
-@desk
+@account_options
 def set_(
     effort: int,
     publication: int,
@@ -90,7 +90,7 @@ def set_(
 @click.argument("effort", type=int)
 @click.option("--publication", type=ID, required=True, help="Whose effort it is.")
 @dry_run
-@desk
+@account_options
 def remove(
     effort: int, publication: int, account: int | None, database: str, *, dry_run: bool
 ) -> None:
@@ -122,7 +122,7 @@ def remove(
     type=Day(),
     help="Those that were sent on this day, once more: for a file that was lost.",
 )
-@desk
+@account_options
 def select(
     publication: int | None,
     file: Path | None,

@@ -1,7 +1,6 @@
 """``masthead report``: figures from the books as a table, a CSV file and a plot."""
 
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ from masthead.circulation.tables import Report, lines
 from masthead.cli.books_options import Day
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
+from masthead.contract.moments import is_day
 from masthead.errors import BadUsage
 from masthead.extras import install
 from masthead.private_files import new_file
@@ -137,11 +137,7 @@ def _books(*, account: int | None, database: str, plot_path: Path | None, **_res
 
 def _month(text: str | None) -> None:
     """Raise BadUsage if ``text`` is not a month."""
-    try:
-        is_month = text is None or date.fromisoformat(f"{text}-01").isoformat() == f"{text}-01"
-    except ValueError:
-        is_month = False
-    if not is_month:
+    if text is not None and not is_day(f"{text}-01"):
         raise BadUsage(f"--since: {text!r} is no month, such as 2026-01")
 
 

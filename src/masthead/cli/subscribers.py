@@ -5,7 +5,7 @@ import click
 from masthead.books import subscribers
 from masthead.books.subscribers import Found, Sought
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.cli.books_options import ID, books_of, desk, dry_run, say
+from masthead.cli.books_options import ID, account_options, books_of, dry_run, say
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import UNLIMITED
 
@@ -28,7 +28,7 @@ def subscriber_group() -> None:
 @click.option("--zip", "zip_code", default="", help="The postal code, or its beginning.")
 @click.option("--city", default="", help="The city, beside one of the others.")
 @click.option("--limit", type=_SHOWN, default=20, show_default=True, help="At most so many.")
-@desk
+@account_options
 def find(
     name: tuple[str, ...], limit: int, account: int | None, database: str, **known: str
 ) -> None:
@@ -61,7 +61,7 @@ def _line(found: Found) -> str:
 
 @subscriber_group.command("show")
 @click.argument("subscriber_id", type=ID)
-@desk
+@account_options
 def show(subscriber_id: int, account: int | None, database: str) -> None:
     """Show a reader: name, codes, addresses, subscriptions, and the newest orders."""
     found = subscribers.show(books_of(account, database), subscriber_id)
@@ -99,7 +99,7 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
 @subscriber_group.command("duplicates")
 @click.option("--of", type=ID, help="Only those who may be this subscriber.")
 @click.option("--limit", type=_SHOWN, default=100, show_default=True, help="At most so many.")
-@desk
+@account_options
 def duplicates(of: int | None, limit: int, account: int | None, database: str) -> None:
     """List subscribers who may be one person, a group in each paragraph.
 
@@ -124,7 +124,7 @@ def duplicates(of: int | None, limit: int, account: int | None, database: str) -
     "--keep-both", is_flag=True, help="Join no subscriptions: both go on where both have one."
 )
 @dry_run
-@desk
+@account_options
 def merge(
     subscriber_id: int,
     into: int,

@@ -9,7 +9,7 @@ from masthead.books.subscriptions import How, TermShown, Values
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
-from masthead.cli.books_options import ID, Day, books_of, desk, dry_run, say
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadUsage
@@ -29,7 +29,7 @@ def subscription_group() -> None:
 
 @subscription_group.command("show")
 @click.argument("subscription_id", type=ID)
-@desk
+@account_options
 def show(subscription_id: int, account: int | None, database: str) -> None:
     """Show a subscription: reader, addresses, terms, suspensions, issues, letters.
 
@@ -93,7 +93,7 @@ def _copies(term: TermShown) -> str:
     help="Whether letters of renewal, and grace issues, are sent.",
 )
 @dry_run
-@desk
+@account_options
 def set_(
     subscription_id: int,
     type_: str | None,
@@ -131,7 +131,7 @@ def set_(
 @click.option("--from", "first", type=Day(), help="The first day; today if not given.")
 @click.option("--to", "last", type=Day(), help="The last day; until it is resumed if not given.")
 @dry_run
-@desk
+@account_options
 def suspend(
     subscription_id: int,
     first: str | None,
@@ -156,7 +156,7 @@ def suspend(
     "--from", "resumed", type=Day(), help="The first day of service again; today if not given."
 )
 @dry_run
-@desk
+@account_options
 def resume(
     subscription_id: int,
     resumed: str | None,
@@ -183,7 +183,7 @@ def resume(
     "--refund", is_flag=True, help="Give back what is unearned, with its share of the tax."
 )
 @dry_run
-@desk
+@account_options
 def cancel(
     subscription_id: int,
     after_issue: int | None,
@@ -219,7 +219,7 @@ def cancel(
 @subscription_group.command("uncancel")
 @click.argument("subscription_id", type=ID)
 @dry_run
-@desk
+@account_options
 def uncancel(subscription_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Undo the cancelling of a subscription, until the next issue after its end is closed.
 
@@ -241,7 +241,7 @@ def uncancel(subscription_id: int, account: int | None, database: str, *, dry_ru
     help="Of which class they are; make-good for a copy that was lost.",
 )
 @dry_run
-@desk
+@account_options
 def extend(
     subscription_id: int,
     issues: int,
@@ -271,7 +271,7 @@ def _address_fields(command: Any) -> Any:
 @click.option("--to", "last", type=Day(), help="Its last day.")
 @click.option("--back", is_flag=True, help="The usual address again, from today or --from on.")
 @dry_run
-@desk
+@account_options
 def address(
     subscription_id: int,
     address_id: int | None,

@@ -4,7 +4,6 @@ A refused form is shown again with all of its input. A form that changes a recor
 ``seen``, the values of its fields when it was opened.
 """
 
-import datetime as dt
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import msgspec
 
 from masthead.circulation.amounts import cents_of
 from masthead.console.hints import HINTS
+from masthead.contract.moments import is_day
 from masthead.errors import BadInput, MastheadError
 
 __all__ = [
@@ -86,11 +86,7 @@ class Form:
         value = self[name]
         if not value:
             return None
-        try:
-            day = dt.date.fromisoformat(value).isoformat()
-        except ValueError:
-            day = ""
-        if day != value:
+        if not is_day(value):
             self.refuse(name, f"{label} is a day, such as 2026-11-24.")
             return None
         return value

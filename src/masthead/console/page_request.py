@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import cached_property
 from hmac import compare_digest
 from typing import Any, NamedTuple, TypeVar
@@ -16,7 +16,6 @@ from masthead.console.account_figures import Counted, Counting
 from masthead.console.roles import Action, may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit
-from masthead.store.books.operation import Operation, operation
 from masthead.store.console_facts import Account, account_of
 from masthead.store.operators import Operator
 
@@ -85,10 +84,6 @@ class PageRequest:
             connection.set_tenant(self.account_id)
             with connection.read_snapshot():
                 yield connection
-
-    def operation(self, what: str, *, dry_run: bool = False) -> AbstractContextManager[Operation]:
-        """Return an operation of the books under the operator's name (``books.operation``)."""
-        return operation(self.store, self.account_id, self.actor(what), dry_run=dry_run)
 
     def counted(self, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
         """Return a figure over the account, as :meth:`Counting.of` does.

@@ -1,7 +1,7 @@
 """Times in requests and responses, as microseconds since 1970 in UTC."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from email.utils import formatdate
 from functools import lru_cache
@@ -13,6 +13,7 @@ __all__ = [
     "format_moment",
     "format_second",
     "http_date",
+    "is_day",
     "parse_moment",
     "second_in",
 ]
@@ -27,6 +28,14 @@ _ISO = re.compile(
 _AMERICAN = re.compile(
     r"([0-9]{1,2}/[0-9]{1,2}/[0-9]{4}) ([0-9]{1,2}:[0-9]{2}:[0-9]{2})[ \u202f](AM|PM)"
 )
+
+
+def is_day(text: str) -> bool:
+    """Return whether a text is a day that exists, as ``YYYY-MM-DD``."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def parse_moment(text: str) -> int:

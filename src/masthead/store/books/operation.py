@@ -25,7 +25,6 @@ __all__ = [
     "mode_of",
     "opened_on",
     "operation",
-    "reading",
 ]
 
 Mode = Literal["here", "elsewhere"]
@@ -188,19 +187,6 @@ def operation(
                 audit.record(connection, actor, books.said, account_id=account_id)
         if not dry_run:
             commits.stamp_commits(store, account_id)
-
-
-@contextmanager
-def reading(store: Store, account_id: int) -> Iterator[Reading]:
-    """Read within the block, from one snapshot; no writer waits for it.
-
-    Raises NotFound if there is no such account, MastheadError if it is not in mode ``here``.
-    """
-    with store.reader() as connection:
-        connection.set_tenant(account_id)
-        with connection.snapshot():
-            check_mode(connection, account_id, "here")
-            yield Reading(store, connection, account_id)
 
 
 def _has_rows(books: Operation) -> bool:

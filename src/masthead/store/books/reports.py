@@ -26,7 +26,7 @@ _EVER = "9999-12-31"
 def counting(store: Store, account_id: int) -> Iterator[Reading]:
     """Read whole tables within the block, from one snapshot; no writer waits for it.
 
-    The database may hash and sort here; in ``operation.reading``, statements follow an index.
+    The database may hash and sort here, while statements of requests follow an index.
     Raises NotFound if there is no such account, MastheadError if it is not in mode ``here``.
     """
     with store.writer() as connection:
