@@ -14,8 +14,6 @@ from benchmarks.databases import connected, is_postgresql, rows, settle
 from benchmarks.publisher import ACCOUNT_ID, add_account
 from masthead.circulation.expiry_dates import Calendar
 
-__all__ = ["ISSUES", "LENGTHS", "customer", "make_books", "newest_list"]
-
 _PUBLICATION = 1
 ISSUES = range(2, 14)
 """The ids of the planned issues."""

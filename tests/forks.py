@@ -35,8 +35,6 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["MODULES", "Program", "close", "expect", "start"]
-
 MODULES = {"masthead", "tests.faulty"}
 """What a fork can be: what does not mind that Masthead has been imported."""
 

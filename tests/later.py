@@ -17,8 +17,6 @@ from tests.servers import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HIDES_KEYS", "VERSION", "knowing", "later_version", "say_version"]
-
 VERSION = "99.1.0"
 HIDES_KEYS = (
     "ALTER TABLE subscribers ADD COLUMN note TEXT; "

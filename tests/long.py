@@ -23,21 +23,6 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = [
-    "FORMS",
-    "LONG",
-    "LONG_ON_SQLITE",
-    "ONE_SERVER",
-    "ONLY_EVERY",
-    "ONLY_LONG",
-    "ON_BOTH",
-    "SHORT_ON_SQLITE",
-    "add_options",
-    "choose",
-    "examples",
-    "left_out",
-]
-
 LONG = pytest.mark.long
 ONLY_LONG = pytest.mark.only_long
 HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")

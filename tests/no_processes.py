@@ -15,8 +15,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["forbid_processes", "needs_postgresql"]
-
 _STARTS = {
     *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty"),
     *("os.posix_spawn", "os.spawn"),

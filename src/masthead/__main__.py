@@ -4,8 +4,6 @@ import sys
 
 from masthead.extras import install
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command of ``sys.argv``; exit with 2 if only the client is installed.

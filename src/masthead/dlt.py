@@ -43,8 +43,6 @@ from masthead.mirror.tables import (
     rows_of_definitions,
 )
 
-__all__ = ["load", "masthead"]
-
 DROPPED = "masthead_dropped"
 """The column that is true in a row that removes its record; at the destination it is always NULL.
 

@@ -20,21 +20,6 @@ no option, since clerks read it in a browser. The command line maps the classes 
 the server maps them to HTTP statuses.
 """
 
-__all__ = [
-    "AccountGone",
-    "BadInput",
-    "BadRows",
-    "BadUsage",
-    "MastheadError",
-    "NotFound",
-    "ServiceError",
-    "ServiceUnreachable",
-    "StoreUnavailable",
-    "TooManyRequests",
-    "TooOld",
-    "UnexpectedResponse",
-]
-
 
 class MastheadError(Exception):
     """The base of all exceptions that Masthead raises on purpose.

@@ -8,8 +8,6 @@ from typing import Literal
 
 from masthead import __version__
 
-__all__ = ["WHEEL", "Extra", "install"]
-
 Extra = Literal["duckdb", "mirror", "plots", "server"]
 
 WHEEL = f"masthead-{__version__}-py3-none-any.whl"

@@ -35,15 +35,6 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor, Wrapped
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = [
-    "LogThrottle",
-    "RequestLog",
-    "configure_logs",
-    "end_logs",
-    "get_logger",
-    "set_log_format",
-]
-
 WAITING_CHARACTERS_MAX = 8 * 1024 * 1024
 """Characters of lines that may wait to be written; further lines are dropped."""
 

@@ -10,8 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["make_file", "make_folder", "new_file", "share", "sync"]
-
 _FILE_MODE = 0o600
 _FOLDER_MODE = 0o700
 

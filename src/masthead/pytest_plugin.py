@@ -13,8 +13,6 @@ import pytest
 if TYPE_CHECKING:
     from masthead.emulator.remote import MastheadServer
 
-__all__ = ["masthead_server"]
-
 
 @pytest.fixture(scope="session")
 def _masthead_process() -> Iterator["MastheadServer"]:

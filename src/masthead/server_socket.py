@@ -5,8 +5,6 @@ import socket
 
 from masthead.errors import BadUsage
 
-__all__ = ["bind"]
-
 
 def bind(host: str, port: int, *, setting: str = "port") -> socket.socket:
     """Return a socket that listens on ``host`` and ``port`` (0: any free port).

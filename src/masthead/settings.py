@@ -16,8 +16,6 @@ from msgspec import Meta
 
 from masthead.errors import BadUsage
 
-__all__ = ["SETTINGS", "ServerSettings", "Setting"]
-
 
 class Setting(NamedTuple):
     """A setting; ``default`` is None if it has no default.

@@ -28,8 +28,6 @@ from masthead.contract.shapes import Field, fields_of
 from masthead.mirror.increment import Increment, increment_since
 from masthead.mirror.tables import number_as_text
 
-__all__ = ["TapMasthead"]
-
 _DELETED_AT = "_sdc_deleted_at"
 
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-__all__ = ["own_folder"]
-
 MEMORY = Path("/dev/shm")  # noqa: S108 - the folder inside is private
 """A file system in memory, where files are written fastest."""
 

@@ -25,21 +25,6 @@ from tests.circulation.model_records import (
 if TYPE_CHECKING:
     from masthead.store.database import Value
 
-__all__ = [
-    "FOR_MONTHS",
-    "FREE",
-    "GIVEN",
-    "LONG",
-    "ONE_PRINTED",
-    "SINGLE",
-    "TODAY",
-    "TWO_COPIES",
-    "TWO_LINES",
-    "UNLIMITED_DIGITAL",
-    "begin",
-    "rows_of",
-]
-
 TODAY = date(2026, 2, 10)
 TIDE, EBB = 1, 2
 ONE_PRINTED, TWO_LINES, UNLIMITED_DIGITAL, FREE, LONG, TWO_COPIES, SINGLE, FOR_MONTHS = range(1, 9)

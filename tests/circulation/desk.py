@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from masthead.store.database import Value
     from tests.servers import Store
 
-__all__ = ["ACTOR", "Desk", "at_desk"]
-
 ACTOR = Actor("ada", "issue close")
 _numbers = itertools.count()
 _WITH_COMMIT = {"addresses", "subscriptions", "orders", "purchases", "list_downloads"}

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from tests.circulation.model_records import Asked
     from tests.servers import Store
 
-__all__ = ["ADA", "Office", "prepare"]
-
 ADA = Actor("ada", "proof")
 BETWEEN_US = 1
 """Between two operations: many are within a second, so that only numbers tell what came first."""

@@ -22,8 +22,6 @@ from tests.servers import ROOT, environment
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["Dying"]
-
 
 class Dying:
     """The running program."""

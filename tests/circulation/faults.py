@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     Times = Callable[[], int]
     Plant = Callable[[pytest.MonkeyPatch], Times]
 
-__all__ = ["FAULTS"]
-
 
 def _sql(pattern: str, by: str, *, only: str = "") -> Plant:
     """Return what lets the store run other SQL wherever ``pattern`` stands in a statement.

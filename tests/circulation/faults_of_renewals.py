@@ -17,8 +17,6 @@ from tests.circulation.faults import _call, _nothing, _sql
 if TYPE_CHECKING:
     from tests.circulation.faults import Plant
 
-__all__ = ["FAULTS_OF_CANCELLING", "FAULTS_OF_RENEWALS"]
-
 FAULTS_OF_RENEWALS: dict[str, Plant] = {
     "a late reader gets an earlier effort": _sql(
         r"SELECT max\(e\.effort\)", "SELECT min(e.effort)"

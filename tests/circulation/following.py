@@ -16,8 +16,6 @@ from tests.circulation.shown import Differs
 if TYPE_CHECKING:
     from masthead.store import Connection, Store
 
-__all__ = ["Follower"]
-
 _ALL = 0
 Records = dict[tuple[str, str], bytes]
 

@@ -15,8 +15,6 @@ from tests.circulation.shown import Differs
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
 
-__all__ = ["check_files", "check_money", "check_revenue", "journal"]
-
 Revenue = list[tuple[int | str | None, ...]]
 
 

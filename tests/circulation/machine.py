@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tests.circulation.model_operations import Books
     from tests.feed.places import Place
 
-__all__ = ["Sequences", "sequences"]
-
 _PICK = st.integers(0, 11)
 _DAYS = st.integers(-5, 100)
 _YES = st.booleans()

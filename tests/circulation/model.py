@@ -19,8 +19,6 @@ from tests.circulation.model_records import Booked, Delivery, Records, Term, add
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["DAY", "UNLIMITED", "Refused", "Rules", "check", "rounded"]
-
 UNLIMITED = -1
 DAY = timedelta(days=1)
 

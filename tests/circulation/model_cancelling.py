@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
-__all__ = ["Cancelling"]
-
 
 class Cancelling(Closing):
     """The rules of "Cancelling", and what refunds have in common with it."""

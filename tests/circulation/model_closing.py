@@ -10,8 +10,6 @@ from tests.circulation.model_records import Delivery, Entry, MailingList, Term, 
 if TYPE_CHECKING:
     from datetime import date
 
-__all__ = ["Closing"]
-
 
 class Closing(Rules):
     """The rules of "Closing an issue", of gap lists, and of reopening."""

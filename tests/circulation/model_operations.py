@@ -23,8 +23,6 @@ from tests.circulation.model_records import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Books"]
-
 
 class Books(Orders):
     """The books of an account: the rules, and all operations."""
@@ -195,7 +193,7 @@ class Books(Orders):
             term.free_copies = copies - term.copies
             term.free_class = "complimentary" if term.free_copies else None
             return
-        check(left != UNLIMITED or not term.price)
+        check(left != UNLIMITED or not term.price or copies == term.copies)
         if left != UNLIMITED and copies != term.copies:
             parts, done = left * term.copies, len(self.delivered(number))
             check(parts // copies)

@@ -28,8 +28,6 @@ from tests.circulation.model_records import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Orders"]
-
 
 class Orders(Cancelling):
     """The rules, and all that is done to orders."""

@@ -16,8 +16,6 @@ from tests.circulation.story import STORY, tell
 if TYPE_CHECKING:
     from tests.servers import Store
 
-__all__ = ["OPERATIONS", "Middle"]
-
 _UNTIL = ("gap", {"issue": 4})
 """The step of the story before which the operations are done."""
 

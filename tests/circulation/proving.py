@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from tests.circulation.model_operations import Books
     from tests.circulation.shown import Shown
 
-__all__ = ["Proof", "proving"]
-
 _REFUSED = "refused"
 
 

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from masthead.contract.subscription_types import PRINTED
 
-__all__ = ["Closing", "Reader", "Term", "Verdict", "next_term", "verdict"]
-
 
 class Verdict(StrEnum):
     """What closing does with a subscription."""

@@ -12,8 +12,6 @@ from tests.servers import masthead
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["MONTHS", "refused", "run", "stock", "summaries"]
-
 MONTHS = [date(TODAY.year + (TODAY.month + n - 1) // 12, (TODAY.month + n - 1) % 12 + 1, 1)
           for n in range(1, 5)]  # fmt: skip
 SUBSCRIBERS = "subscriber_id,first_name,last_name,email\n1,Ada,Ames,ada@example.org\n"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from masthead.store.database import Connection
     from tests.circulation.model_operations import Books
 
-__all__ = ["Differs", "compare", "of_model", "of_store"]
-
 Shown = dict[str, dict[Any, Any]]
 
 _QUERIES = {

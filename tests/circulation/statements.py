@@ -14,8 +14,6 @@ from masthead.store.postgresql_connection import PostgresStoreConnection
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Counting", "counting"]
-
 _SENDING = {
     SqliteConnection: ("rows", "_stream", "insert_many"),
     PostgresConnection: ("_run", "script", "_stream", "insert_many"),

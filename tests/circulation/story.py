@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from tests.circulation.proving import Proof
 
-__all__ = ["REFUSED", "STORY", "tell"]
-
 Step = tuple[str, dict[str, Any]]
 REFUSED = "refused"
 TIDE, EBB = 1, 2

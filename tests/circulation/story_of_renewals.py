@@ -12,8 +12,6 @@ from tests.circulation.story import REFUSED, Step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["STORY_OF_CANCELLING", "STORY_OF_RENEWALS"]
-
 TIDE, EBB = 1, 2
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-__all__ = ["TODAY", "days"]
-
 TODAY = datetime.now(UTC).date()
 """The day on which the tests were begun."""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from masthead.store.database import Value
     from tests.circulation.desk import Desk
 
-__all__ = ["TODAY", "fill", "refused"]
-
 TODAY = "2026-04-15"
 
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["BOOKS_COMMANDS", "books_commands", "write_orders"]
-
 BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "books open": (),
     "books show": (),

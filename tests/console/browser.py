@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
     from masthead.store.operators import Role
 
-__all__ = ["PASSWORD", "SIGN_IN", "Browser", "Console", "input_values", "serving_console"]
-
 PASSWORD = "correct horse"
 SIGN_IN = "/sign-in"
 _INPUT = re.compile(r'<input [^>]*?name="([^"]*)"[^>]*?value="([^"]*)"')

@@ -39,20 +39,6 @@ if TYPE_CHECKING:
     from tests.feed.model import Shown
     from tests.feed.world import World
 
-__all__ = [
-    "BY_DATE",
-    "BY_HEADER",
-    "BY_OWN_CLOCK",
-    "Answer",
-    "Client",
-    "CopyDiffersError",
-    "Form",
-    "apply",
-    "next_of",
-    "opened",
-    "request_for",
-]
-
 BY_HEADER = "Masthead-Changes-Through"
 BY_DATE = "Date"
 BY_OWN_CLOCK = "the client's own clock"

@@ -32,8 +32,6 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ALL", "THROUGH", "Copy", "Records", "authorization", "records_of"]
-
 ALL = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
 THROUGH = "Masthead-Changes-Through"
 CODINGS = ("gzip", "zstd", "identity")

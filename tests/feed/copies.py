@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from tests.feed.copier import Records
 
-__all__ = ["CopierCopy", "KeptCopy", "MirrorCopy"]
-
 _PATH = "sqlite:///"
 DUCKDB_TRIES, DUCKDB_PAUSE_S = 200, 0.005
 

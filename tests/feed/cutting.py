@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Callable
 
-__all__ = ["Cut", "CuttingProxy"]
-
 _PIECE_BYTES = 65_536
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     Now = Callable[[], int]
     Plant = Callable[[pytest.MonkeyPatch, Now], None]
 
-__all__ = ["FAULTS", "FAULTS_OF_SEVERAL_WRITERS"]
-
 
 def _sql(pattern: str, by: str) -> Plant:
     """Return what lets the store run other SQL wherever ``pattern`` stands in a statement."""

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from tests.feed.copies import KeptCopy
     from tests.feed.loader import Base
 
-__all__ = ["LONG_ANSWER_BYTES", "Chaos"]
-
 ROOT = Path(__file__).parents[2]
 SNAPSHOT = f"/snapshot?entities={ALL}"
 USER, PASSWORD = "key-chaos", "login-chaos"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from masthead.store.removing import Removal
     from masthead.store.staging import Staging
 
-__all__ = ["BEFORE_THE_COMMIT", "BEFORE_THE_STAMP", "LARGE", "NEW_IDS", "Base"]
-
 SUBSCRIBERS = 1_500
 LARGE = 1_000
 NEW_IDS = 1_000_000

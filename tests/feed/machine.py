@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from tests.feed.model import Edit, Key
     from tests.feed.places import Place
 
-__all__ = ["Schedules", "schedules"]
-
 
 def _step(name: str, **arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.tuples(st.just(name), st.fixed_dictionaries(arguments))

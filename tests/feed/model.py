@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["EDITS", "ENTITIES", "REMOVALS", "Edit", "Files", "Key", "Model", "key_of", "seen"]
-
 Row = Mapping[str, int | str | None]
 Edit = tuple[str, Row]
 """A table, and what a file says of one of its rows."""

@@ -15,8 +15,6 @@ from psycopg import sql
 if TYPE_CHECKING:
     from tests.servers import Store
 
-__all__ = ["Place", "place_of"]
-
 _numbers = itertools.count()
 
 

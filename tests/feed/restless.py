@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 from masthead.cli import main, mirror
 
-__all__ = ["do_not_wait"]
-
 
 def do_not_wait() -> None:
     """Let ``masthead mirror`` make pass after pass."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from tests.feed.places import Place
     from tests.servers import Store
 
-__all__ = ["ACCOUNT_IDS", "BASE", "SECOND_US", "Clock", "World", "prepare"]
-
 ACCOUNT_IDS = (1, 2)
 BASE = Path(__file__).parents[1] / "api" / "data" / "feed"
 SECOND_US = 1_000_000

@@ -11,8 +11,6 @@ from ipaddress import ip_address
 
 from masthead.contract.operations import EXTENSIONS, OPERATIONS
 
-__all__ = ["assert_lines_are_closed"]
-
 PARAMETERS = {p.name for o in (*OPERATIONS.values(), *EXTENSIONS) for p in o.parameters}
 REASONS = {
     None,

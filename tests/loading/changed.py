@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from tests.loading.publisher import Publisher
 
-__all__ = ["copy_of", "marked_since", "noted_since", "passed", "stamps_of"]
-
 _MARKED = {
     "subscribers": ("subscribers", "subscriber_id", "commit_id"),
     "customfields": ("subscribers", "subscriber_id", "custom_fields_commit_id"),

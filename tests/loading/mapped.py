@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from tests.loading.publisher import Publisher
 
-__all__ = ["FLAT", "FLAT_MAPPING", "load_mapped", "refusal"]
-
 FLAT = (
     "Kundennummer;E-Mail;Vorname;Strasse;Titel;Art;Preis;Seit;Bemerkung\n"
     "K-1;ada@example.org;Ada;Hafenweg 1;Tide;P;49,90;31.12.2024;x\n"

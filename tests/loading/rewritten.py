@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from masthead.contract.records import Table
     from masthead.contract.shapes import Field
 
-__all__ = ["Style", "mapping_of", "rewrite"]
-
 _ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 
 

@@ -25,8 +25,6 @@ STAGED = "waiting for other writers"
 WRITING = "writing subscriptions"
 """Some is written, in an open transaction."""
 
-__all__ = ["STAGED", "WRITING", "stuck"]
-
 
 @contextmanager
 def stuck(publisher: Publisher, folder: Path, step: str) -> Iterator[subprocess.Popen[str]]:

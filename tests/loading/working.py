@@ -13,8 +13,6 @@ from masthead.store.postgresql_connection import PostgresStoreConnection
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Work", "counting"]
-
 _EXPLAIN = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON)"
 
 

@@ -9,24 +9,6 @@ from masthead.contract.records import TABLES_BY_NAME
 if TYPE_CHECKING:
     from masthead.store import Connection
 
-__all__ = [
-    "COUNTERS",
-    "GLOBAL_TABLES",
-    "OF_THE_BOOKS",
-    "OF_THE_CONSOLE",
-    "STAGING_TABLES",
-    "TABLES_OF_A_SERVER",
-    "TENANTS_TABLES",
-    "TENANTS_TABLES_OF_A_SERVER",
-    "Column",
-    "Index",
-    "Reference",
-    "columns",
-    "indexes",
-    "references",
-    "tables",
-]
-
 TENANTS_TABLES = ("epochs", "commits", "subscription_kinds", "deletions", *TABLES_BY_NAME)
 GLOBAL_TABLES = {
     "accounts",

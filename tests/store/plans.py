@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 
     Statement = tuple[str, dict[str, Any]]
 
-__all__ = [
-    "CHANGES",
-    "OF_ONE_SUBSCRIBER",
-    "POINT_LOOKUPS",
-    "SEARCHED",
-    "load_in_steps",
-    "statements",
-]
-
 POINT_LOOKUPS: dict[str, Callable[[Connection], object]] = {
     "one account": lambda database: accounts.get_account(database, 1),
     "settings": lambda database: accounts.settings_of(database, 1),

@@ -19,8 +19,6 @@ failures = pytest.importorskip("selenium.common.exceptions")
 keys = pytest.importorskip("selenium.webdriver.common.keys")
 wait = pytest.importorskip("selenium.webdriver.support.wait")
 
-__all__ = ["AXE", "IN_BROWSER", "Browser", "Keys"]
-
 CHROMIUM = shutil.which("chromium")
 CHROMEDRIVER = shutil.which("chromedriver")
 FLAGS = (

@@ -59,8 +59,6 @@ from masthead.log import LogThrottle, RequestLog, end_logs, get_logger, set_log_
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store
 
-__all__ = ["App", "create_app"]
-
 _RespondToOperation = Callable[[Request, Route, int, Credentials, bytes], Responding]
 
 _NOT_SENT = 499

@@ -28,8 +28,6 @@ from masthead.store import find_store
 from masthead.store.migrations import steps
 from masthead.temporary import own_folder
 
-__all__ = ["serve"]
-
 _log = get_logger()
 
 DRAIN_S_MAX = 30

@@ -18,8 +18,6 @@ from masthead.api.http.metrics import keep_numbers
 from masthead.errors import MastheadError
 from masthead.log import get_logger
 
-__all__ = ["Workers"]
-
 START_S_MAX = 30
 """Seconds that a worker may take to start, after the first workers."""
 

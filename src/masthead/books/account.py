@@ -10,8 +10,6 @@ from masthead.store.books.operation import Operation, Reading, operation
 from masthead.store.books.ordering import refresh_subscriptions
 from masthead.store.books.reports import counting
 
-__all__ = ["Books", "Outcome", "refresh_touched"]
-
 
 def refresh_touched(change: Operation) -> None:
     """Update the derived values of the subscriptions that the operation has touched so far."""

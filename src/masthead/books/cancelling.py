@@ -16,8 +16,6 @@ from masthead.store.books.issue import find_issue
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, held
 
-__all__ = ["Cancelled", "Endings", "Uncancelled", "cancel", "endings", "uncancel"]
-
 
 class Endings(NamedTuple):
     """How a subscription can be cancelled: the issues that can be the last one, and the reasons.

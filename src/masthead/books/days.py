@@ -3,8 +3,6 @@
 from masthead.contract.moments import is_day
 from masthead.errors import BadInput
 
-__all__ = ["check_past_day"]
-
 
 def check_past_day(day: str, today: str) -> str:
     """Return the day (``YYYY-MM-DD``); raise BadInput if it is not a day, or later than today."""

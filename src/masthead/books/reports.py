@@ -20,8 +20,6 @@ from masthead.store.books import expiry_counts, reports
 from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Reading, day_of_opening
 
-__all__ = ["circulation", "expiries", "liability", "press_run", "renewals"]
-
 
 def press_run(books: Books, issue_id: int, day: str | None = None) -> Report:
     """Return the press run of an issue: copies by type and country."""

@@ -21,8 +21,6 @@ from masthead.client.requests import Request
 from masthead.contract.operations import OPERATIONS
 from masthead.errors import ServiceUnreachable
 
-__all__ = ["Answer", "Asker", "Asking"]
-
 REQUESTS_MAX = 600
 """The maximum number of requests in a run."""
 

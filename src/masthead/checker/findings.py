@@ -8,8 +8,6 @@ from typing import Literal, NamedTuple
 
 from masthead.errors import MastheadError
 
-__all__ = ["Faulty", "Finding", "NotTried", "Severity"]
-
 Severity = Literal["difference", "note"]
 
 

@@ -27,8 +27,6 @@ from masthead.contract.kinds import (
 )
 from masthead.contract.shapes import Field, fields_of
 
-__all__ = ["SECTIONS", "differing_fields", "faults_of"]
-
 SECTIONS: dict[type, str] = {
     shapes.Account: "Account",
     shapes.Subscriber: "Subscriber",

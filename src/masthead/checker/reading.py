@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-__all__ = ["Json", "beginning_of", "read", "type_of"]
-
 
 class Json(NamedTuple):
     """A decoded text, and what is wrong with it although it can be decoded."""

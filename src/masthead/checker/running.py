@@ -23,8 +23,6 @@ from masthead.checker.service import Service
 from masthead.contract.operations import OPERATIONS
 from masthead.errors import ServiceError
 
-__all__ = ["CHECKS", "Check", "Report", "check", "section_of", "title_of"]
-
 Check = Callable[[Service], None]
 
 CHECKS: dict[str, Sequence[Check]] = {

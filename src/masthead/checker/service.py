@@ -14,23 +14,6 @@ from masthead.checker.forms import differing_fields, faults_of
 from masthead.checker.reading import beginning_of, read, type_of
 from masthead.contract.operations import ENTITIES, LIMIT_MAX, OPERATIONS, Operation
 
-__all__ = [
-    "ALL",
-    "NOT_SHOWN",
-    "SUCCESS",
-    "Feed",
-    "Record",
-    "Service",
-    "as_body",
-    "feed_parameters",
-    "id_of",
-    "is_another",
-    "is_full",
-    "objects",
-    "section_of",
-    "unknown_id",
-]
-
 WINDOW = timedelta(days=5) - timedelta(hours=1)
 """How far back the checker reads the feed; the interface allows 5 days."""
 

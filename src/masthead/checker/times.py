@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-__all__ = ["Window", "no_zone_fits"]
-
 _FIELD = "modified_date"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.*")
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)

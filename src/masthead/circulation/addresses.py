@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["FIELDS", "lacking", "refusal"]
-
 FIELDS = (
     "first_name",
     "last_name",

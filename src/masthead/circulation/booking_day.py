@@ -7,8 +7,6 @@ has ended, so reports of that month stay true. ``store.books.earning`` has the s
 
 from collections.abc import Iterable
 
-__all__ = ["open_day", "taken_back"]
-
 _MONTH = len("YYYY-MM")
 
 

@@ -1,15 +1,5 @@
 """The classes of copies (circulation, "Class")."""
 
-__all__ = [
-    "ALL",
-    "COMPLIMENTARY",
-    "FREE",
-    "GRACE",
-    "MAKE_GOOD",
-    "PAID",
-    "UNPAID",
-]
-
 PAID, COMPLIMENTARY, MAKE_GOOD = "paid", "complimentary", "make-good"
 GRACE, UNPAID = "grace", "unpaid"
 """The classes of deliveries that come out of no term, or out of a term on credit."""

@@ -8,8 +8,6 @@ missing.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Person", "alike", "same_first_name"]
-
 
 class Person(NamedTuple):
     """The values of a subscriber that are compared; names are folded (``str.casefold``)."""

@@ -4,8 +4,6 @@ from calendar import monthrange
 from datetime import date
 from typing import NamedTuple
 
-__all__ = ["EVENLY", "Spread", "earned", "last_day_reached", "month_number", "share"]
-
 
 class Spread(NamedTuple):
     """How the money of a term is spread over its issues, or the months of an unlimited one.

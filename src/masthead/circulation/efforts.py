@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from masthead.circulation.tables import Chart, Column, Kind, Report, Series
 
-__all__ = ["Effort", "renewals"]
-
 _PER_MILLE = 1000
 
 

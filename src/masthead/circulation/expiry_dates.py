@@ -7,15 +7,6 @@ from typing import NamedTuple
 
 from masthead.circulation.issue_calendar import dates_beyond
 
-__all__ = [
-    "Calendar",
-    "Range",
-    "covers",
-    "date_expired",
-    "day_before_next",
-    "with_issues_left",
-]
-
 _DAY = timedelta(days=1)
 
 

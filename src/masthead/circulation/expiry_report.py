@@ -14,8 +14,6 @@ from typing import NamedTuple
 from masthead.circulation.issue_calendar import dates_beyond
 from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
 
-__all__ = ["Expiring", "Schedule", "expiries"]
-
 _EARLIER = "earlier issues"
 _NEVER = "never (unlimited)"
 _NOT_PLANNED = "(not planned)"

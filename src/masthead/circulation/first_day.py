@@ -2,8 +2,6 @@
 
 from masthead.circulation.spans import day_after
 
-__all__ = ["begins_on"]
-
 
 def begins_on(
     late_start: str,

@@ -6,8 +6,6 @@ from contextlib import suppress
 from datetime import date, timedelta
 from itertools import count
 
-__all__ = ["date_beyond", "dates_beyond"]
-
 _MONTHS = 12
 _WEEKS = 52
 _DAYS = 365

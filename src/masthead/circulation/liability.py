@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
 
-__all__ = ["ALL", "Booked", "Month", "liability", "months"]
-
 ALL = "all publications"
 
 _KINDS = ("received", "earned", "refunded")

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from masthead.contract.subscription_types import UNLIMITED
 
-__all__ = ["Contradiction", "ContradictionError", "OpeningTerm", "opening_terms"]
-
 _CENTS = 100
 
 

@@ -10,18 +10,6 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput
 
-__all__ = [
-    "NOBODY",
-    "Item",
-    "Order",
-    "Person",
-    "RefusedOrder",
-    "covered",
-    "digest",
-    "grace_since",
-    "kind_of",
-]
-
 
 class RefusedOrder(BadInput):
     """An order that is refused, and why.

@@ -12,8 +12,6 @@ from masthead.circulation.copy_classes import ALL, GRACE, MAKE_GOOD, PAID
 from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
 from masthead.contract.subscription_types import PRINTED
 
-__all__ = ["Moves", "Served", "circulation", "press_run"]
-
 _TYPES = (*PRINTED, "Digital")
 _NONE = "(none)"
 _LABELS_MAX = 20

@@ -8,19 +8,6 @@ tax counts earlier refunds, so that neither is ever given back twice.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = [
-    "Held",
-    "Item",
-    "Taken",
-    "amount_by_default",
-    "net_of",
-    "paid_gross",
-    "parts",
-    "taken",
-    "tax_of",
-    "tax_share",
-]
-
 
 class Held(NamedTuple):
     """What a term has in the books: received, and how much of it was earned and refunded."""

@@ -8,8 +8,6 @@ import datetime as dt
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["Ending", "Span", "day_after", "day_before", "ended", "overlapped", "uncovered"]
-
 _DAY = dt.timedelta(days=1)
 
 

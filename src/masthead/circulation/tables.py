@@ -7,8 +7,6 @@ from typing import NamedTuple
 from masthead.circulation.amounts import decimal
 from masthead.contract.printable import printable
 
-__all__ = ["Cell", "Chart", "Column", "Kind", "Report", "Row", "Series", "lines", "written"]
-
 Cell = str | int | None
 Row = tuple[Cell, ...]
 

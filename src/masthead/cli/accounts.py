@@ -24,8 +24,6 @@ from masthead.store.audit import record_reading
 from masthead.store.credentials import Pair, pairs_of
 from masthead.store.secret import Secret
 
-__all__ = ["accounts"]
-
 _WITH_OPTIONS_OF_THEIR_OWN = {
     *("account_id", "is_master", "hide_password_md5", "renewal_code_login", "time_zone"),
 }

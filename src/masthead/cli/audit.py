@@ -12,8 +12,6 @@ from masthead.contract.printable import printable
 from masthead.loading.limits import Limit
 from masthead.store.audit import Actor
 
-__all__ = ["actor"]
-
 _CHARACTERS_MAX = 1_000
 _HIDDEN = "…"
 

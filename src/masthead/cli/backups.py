@@ -11,8 +11,6 @@ from masthead.cli.stores import found
 from masthead.loading.erasures import read_erasures
 from masthead.store.backups import Restored, back_up, restore_backup
 
-__all__ = ["backup", "restore"]
-
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _ID = click.IntRange(0, 2**63 - 1)
 _MIB = 2**20

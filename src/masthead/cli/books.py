@@ -13,8 +13,6 @@ from masthead.store import Store
 from masthead.store.books.opening import Balance, open_books
 from masthead.store.books.operation import opened_on
 
-__all__ = ["books"]
-
 _ID = click.IntRange(0, 2**63 - 1)
 _HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
 

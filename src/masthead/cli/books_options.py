@@ -12,8 +12,6 @@ from masthead.contract.moments import is_day
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 
-__all__ = ["ID", "Day", "account_of", "account_options", "books_of", "dry_run", "end_of", "say"]
-
 ID = click.IntRange(0, 2**63 - 1)
 
 dry_run = click.option(

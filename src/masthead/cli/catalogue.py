@@ -11,8 +11,6 @@ from masthead.cli.options import Command
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 
-__all__ = ["catalogue_group"]
-
 
 @click.group("catalogue")
 def catalogue_group() -> None:

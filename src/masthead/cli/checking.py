@@ -16,8 +16,6 @@ from masthead.cli.streams import echo_json, own_terminal
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
 
-__all__ = ["check_command"]
-
 
 @click.command("check")
 @click.argument("base_url")

@@ -17,8 +17,6 @@ from masthead.settings import SETTINGS
 from masthead.store import operators
 from masthead.store.operators import Role
 
-__all__ = ["console_command", "operators_group"]
-
 _ROLE = click.Choice(operators.ROLES)
 
 

@@ -12,8 +12,6 @@ from masthead.errors import BadUsage
 from masthead.loading.export import export
 from masthead.sample_data.generate import generate
 
-__all__ = ["export_command", "generate_command"]
-
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 

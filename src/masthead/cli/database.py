@@ -7,8 +7,6 @@ from masthead.cli.stores import found
 from masthead.store import distribution
 from masthead.store.migrations import status, steps
 
-__all__ = ["database_group"]
-
 
 @click.group("database")
 def database_group() -> None:

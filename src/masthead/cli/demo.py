@@ -23,8 +23,6 @@ from masthead.store.account_removal import remove_account
 from masthead.store.books.operation import opened_on
 from masthead.store.migrations import steps
 
-__all__ = ["DEMO_CREDENTIALS", "DEMO_DATABASE", "DEMO_OPERATOR", "curl_lines", "make_demo"]
-
 DEMO_DATABASE = "sqlite:///masthead-demo.db"
 DEMO_CREDENTIALS = ("demo-key", "demo-login")
 """The api_key and the api_login of the demo's account."""

@@ -28,8 +28,6 @@ from masthead.store.books.details import (
 from masthead.store.books.opening import open_books
 from masthead.store.interface_queries import subscriptions as subscriptions_of
 
-__all__ = ["work_a_morning"]
-
 _MINUTE_US = 60 * 1_000_000
 _BEGINS_MINUTES_AGO = 240
 _MINUTES_BETWEEN = 4

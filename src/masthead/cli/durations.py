@@ -7,8 +7,6 @@ import click
 
 from masthead.contract.moments import parse_moment
 
-__all__ = ["Duration", "Moment"]
-
 
 class Duration(click.ParamType[int]):
     """A number with a unit, converted to seconds; values below ``at_least`` are refused."""

@@ -10,8 +10,6 @@ from masthead.emulator.publisher import API_KEY, API_LOGIN
 from masthead.emulator.serving import emulate
 from masthead.server_socket import bind
 
-__all__ = ["emulator"]
-
 
 @click.command()
 @setting("from", kind=click.Path(exists=True, file_okay=False, path_type=Path))

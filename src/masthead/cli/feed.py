@@ -8,8 +8,6 @@ from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.store import epochs
 
-__all__ = ["feed"]
-
 
 @click.group()
 def feed() -> None:

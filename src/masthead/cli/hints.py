@@ -6,8 +6,6 @@ error's code.
 
 from masthead.errors import MastheadError
 
-__all__ = ["HINTS", "with_hint"]
-
 HINTS = {
     "accounts_all_or_nothing": "leave out --reject",
     "accounts_not_dry": "leave out --dry-run",

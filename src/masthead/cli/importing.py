@@ -27,8 +27,6 @@ from masthead.store.dry_run_diff import HIDDEN, Shown
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-__all__ = ["import_command"]
-
 SHOWN_MAX = 100
 """The most rows of each kind that a dry run shows, since it does not log who saw them."""
 

@@ -11,8 +11,6 @@ from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.mail_files import Wanted, write_mail_file
 
-__all__ = ["issue"]
-
 
 @click.group("issue")
 def issue() -> None:

@@ -4,8 +4,6 @@ import click
 
 from masthead.loading.limits import Limit
 
-__all__ = ["LimitOfRows"]
-
 
 class LimitOfRows(click.ParamType[Limit]):
     """A number of rows, or a share of them."""

@@ -11,8 +11,6 @@ from masthead.contract.printable import printable
 from masthead.store import loads
 from masthead.store.loads import Load
 
-__all__ = ["loads_command"]
-
 _UNTIL_MINUTES_S = 120
 
 

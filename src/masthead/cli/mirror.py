@@ -17,8 +17,6 @@ from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
 from masthead.log import configure_logs, get_logger
 from masthead.mirror import TOO_OLD, Difference, Mirror, Pass, open_copy, verify
 
-__all__ = ["mirror_group"]
-
 _CREDENTIALS = {401, 403}
 _log = get_logger()
 

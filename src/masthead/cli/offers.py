@@ -15,14 +15,6 @@ from masthead.contract.subscription_types import TYPES, UNLIMITED
 from masthead.errors import BadUsage
 from masthead.store.database import Value
 
-__all__ = [
-    "bundles",
-    "classes",
-    "given_of",
-    "products",
-    "show",
-]
-
 _UNLIMITED = "unlimited"
 _COUNT_MAX, _MONTHS_MAX = 1_000_000, 1_200
 _LINE = "a line is publication:issues:type:price, such as 1:12:Print:36.00"

@@ -10,8 +10,6 @@ from masthead.circulation.amounts import cents_of
 from masthead.errors import BadUsage
 from masthead.settings import SETTINGS, ServerSettings, Setting
 
-__all__ = ["Amount", "credentials", "server_settings", "setting"]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

@@ -18,8 +18,6 @@ from masthead.loading.order_files import (
     read_orders,
 )
 
-__all__ = ["import_"]
-
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 

@@ -16,8 +16,6 @@ from masthead.cli.order_import import import_
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
 
-__all__ = ["order_group"]
-
 _PERSON = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _PERSON)
 _ADDRESSEE = ("first_name", "last_name")

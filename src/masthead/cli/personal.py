@@ -18,8 +18,6 @@ from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import audit
 
-__all__ = ["audit_command", "erase_command", "subscriber_data_command"]
-
 _ID = click.IntRange(0, 2**63 - 1)
 _NO_ACCOUNT = "say with --account whose subscriber it is"
 

@@ -9,8 +9,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from masthead.cli.streams import own_terminal
 
-__all__ = ["progress"]
-
 
 @contextmanager
 def progress() -> Iterator[Progress]:

@@ -12,8 +12,6 @@ from masthead.contract.records import TABLES, TABLES_BY_NAME, Table
 from masthead.errors import BadUsage
 from masthead.store.removing import remove_records
 
-__all__ = ["remove_command"]
-
 
 @click.command("remove")
 @click.argument("table", type=click.Choice([table.name for table in TABLES]), metavar="TABLE")

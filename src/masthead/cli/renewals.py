@@ -12,8 +12,6 @@ from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
 
-__all__ = ["renewals_group"]
-
 
 @click.group("renewals")
 def renewals_group() -> None:

@@ -17,8 +17,6 @@ from masthead.extras import install
 from masthead.private_files import new_file
 from masthead.reporting.csv_files import write_csv
 
-__all__ = ["report"]
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ID = click.IntRange(0, 2**63 - 1)

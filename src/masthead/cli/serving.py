@@ -15,8 +15,6 @@ from masthead.errors import BadUsage
 from masthead.server_socket import bind
 from masthead.settings import SETTINGS, ServerSettings
 
-__all__ = ["base_url_of", "demo", "is_loopback", "openapi", "serve_command"]
-
 
 @click.command("serve")
 @server_settings

@@ -12,8 +12,6 @@ from masthead.cli.users import user_name
 from masthead.errors import MastheadError
 from masthead.store import Store, Waiting, find_store
 
-__all__ = ["found", "made", "opened"]
-
 
 def found(database: str) -> Store:
     """Return the database, not opened, until the command ends. Raises what ``find_store`` does.

@@ -12,9 +12,6 @@ import click
 
 from masthead.contract.printable import on_terminal
 
-__all__ = ["echo_json", "own_terminal", "replace_streams"]
-
-
 _LEFT = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 

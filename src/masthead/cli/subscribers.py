@@ -9,8 +9,6 @@ from masthead.cli.books_options import ID, account_options, books_of, dry_run, s
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import UNLIMITED
 
-__all__ = ["subscriber_group"]
-
 _SHOWN = click.IntRange(1, 1_000_000)
 
 

@@ -14,8 +14,6 @@ from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadUsage
 
-__all__ = ["subscription_group"]
-
 
 @click.group("subscription")
 def subscription_group() -> None:

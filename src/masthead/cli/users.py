@@ -4,8 +4,6 @@ import os
 import pwd
 from contextlib import suppress
 
-__all__ = ["user_name"]
-
 
 def user_name() -> str:
     """Return the name of the effective user, and in parentheses the login name if it differs."""

@@ -38,8 +38,6 @@ from masthead.contract.shapes import (
 )
 from masthead.errors import ServiceError, UnexpectedResponse
 
-__all__ = ["AsyncChanges", "AsyncClient", "AsyncDeletions"]
-
 Result = TypeVar("Result")
 Opened = TypeVar("Opened")
 

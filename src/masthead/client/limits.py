@@ -16,8 +16,6 @@ from typing import Any
 import httpcore2
 import httpx2
 
-__all__ = ["BYTES_MAX", "ERROR_BYTES_MAX", "Body", "Idle", "TooLong", "keep_time", "within"]
-
 BYTES_MAX = 64 * 1024 * 1024
 """The maximum size of a response that is not a stream, after decompression."""
 

@@ -29,16 +29,6 @@ from masthead.contract.shapes import (
     Purchase,
 )
 
-__all__ = [
-    "ChangedRecord",
-    "Deletion",
-    "DeletionsReader",
-    "EntitiesReader",
-    "FeedReader",
-    "ListReader",
-    "RecordReader",
-]
-
 ChangedRecord = (
     AnswerRecord
     | ChangedSubscription

@@ -33,30 +33,6 @@ from masthead.contract.shapes import (
 from masthead.contract.subscription_types import SubscriptionType
 from masthead.errors import BadInput
 
-__all__ = [
-    "ALL_ENTITIES",
-    "SINCE_PATHS",
-    "EntityDigest",
-    "PagedRequest",
-    "Request",
-    "SubscriberFilters",
-    "SubscriptionFilters",
-    "authenticate",
-    "changes",
-    "deletions",
-    "digest",
-    "download_mailing_list",
-    "entities_of",
-    "get_account",
-    "get_custom_field_answers",
-    "get_order",
-    "list_accounts",
-    "list_custom_fields",
-    "list_subscriptions",
-    "search_subscribers",
-    "snapshot",
-]
-
 ALL_ENTITIES = tuple(entity.name for entity in ENTITIES)
 """The names of all entities of the change feed."""
 

@@ -35,26 +35,6 @@ from masthead.errors import (
     UnexpectedResponse,
 )
 
-__all__ = [
-    "CHUNK_BYTES",
-    "THROUGH",
-    "LoopCheck",
-    "Page",
-    "Through",
-    "build_request",
-    "client_options",
-    "connection_error",
-    "decoding_error",
-    "page_of",
-    "read_whole",
-    "redirected",
-    "result_of",
-    "retry_after_s",
-    "retry_policy",
-    "status_error",
-    "through_of",
-]
-
 THROUGH = "Masthead-Changes-Through"
 CHUNK_BYTES = 32_768
 """The size of the chunks in which a stream is read.

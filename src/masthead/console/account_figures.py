@@ -10,8 +10,6 @@ from masthead.errors import MastheadError
 from masthead.log import get_logger
 from masthead.store import Store, audit, commits
 
-__all__ = ["Counted", "Counting"]
-
 Value = TypeVar("Value")
 
 _WAIT_S = 0.05

@@ -43,8 +43,6 @@ from masthead.log import get_logger
 from masthead.store import Store
 from masthead.store.operators import Operator, find_session
 
-__all__ = ["FORM_BYTES_MAX", "create_app"]
-
 FORM_BYTES_MAX = 256 * 1024
 """A form contains a few addresses and notes."""
 

@@ -16,17 +16,6 @@ from masthead.console.hints import HINTS
 from masthead.contract.moments import is_day
 from masthead.errors import BadInput, MastheadError
 
-__all__ = [
-    "Change",
-    "Form",
-    "StaleError",
-    "changed_since",
-    "id_in",
-    "seen_of",
-    "sentence",
-    "text_of",
-]
-
 _ID_MAX = 2**63 - 1
 _ID = re.compile(r"[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}")

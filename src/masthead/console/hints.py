@@ -1,7 +1,5 @@
 """The hints that the console adds to errors: where the operator can solve the problem."""
 
-__all__ = ["HINTS"]
-
 HINTS = {
     "unknown_issue": "The page Issues lists all issues.",
     "unknown_order": "Find finds an order by its reference.",

@@ -19,8 +19,6 @@ from masthead.store import Connection, Store, audit
 from masthead.store.console_facts import Account, account_of
 from masthead.store.operators import Operator
 
-__all__ = ["SAID", "Page", "PageRequest", "form_token", "get", "has_token", "post"]
-
 Value = TypeVar("Value")
 
 SAID = "masthead_said"

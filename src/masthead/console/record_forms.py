@@ -25,8 +25,6 @@ from masthead.console.page_request import Page, PageRequest, get, post
 from masthead.console.roles import Action
 from masthead.errors import MastheadError, NotFound
 
-__all__ = ["Choices", "Field", "RecordForm", "pages_of"]
-
 State = Mapping[str, object]
 
 

@@ -4,8 +4,6 @@ from enum import Enum
 
 from masthead.store.operators import Role
 
-__all__ = ["Action", "may"]
-
 
 class Action(Enum):
     """An action that a role may do; the value is its name in a refusal."""

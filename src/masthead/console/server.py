@@ -15,8 +15,6 @@ from masthead.errors import MastheadError
 from masthead.log import configure_logs
 from masthead.store import Store, open_store
 
-__all__ = ["serve", "serve_console"]
-
 _DRAIN_S_MAX = 10
 
 

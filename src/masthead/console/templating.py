@@ -13,8 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.contract.moments import format_second
 
-__all__ = ["template"]
-
 
 def template(name: str) -> Template:
     """Return the template ``html/NAME.html``."""

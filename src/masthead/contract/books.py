@@ -25,26 +25,6 @@ from masthead.contract.shapes import (
 )
 from masthead.contract.subscription_types import TYPES, UNLIMITED
 
-__all__ = [
-    "CENTS_MAX",
-    "Books",
-    "Bundle",
-    "BundleLine",
-    "Cancellation",
-    "CancellationReason",
-    "CancelledTerm",
-    "Cents",
-    "CopyClass",
-    "Count",
-    "Product",
-    "RenewalEffort",
-    "RenewalSent",
-    "Revenue",
-    "Suspension",
-    "TemporaryAddress",
-    "Term",
-]
-
 CENTS_MAX = 9_999_999_999_999
 """The greatest amount: with two decimals, it has the fifteen digits that the interface allows."""
 

@@ -17,8 +17,6 @@ from msgspec import Struct
 from masthead.contract.kinds import Many, Missing
 from masthead.contract.shapes import Field, fields_of
 
-__all__ = ["NO_NUMBER", "decoder", "read_record", "reader_of"]
-
 Shape = TypeVar("Shape", bound=Struct)
 
 _ID = re.compile(r"[0-9]{1,20}")

@@ -10,8 +10,6 @@ from hashlib import sha256
 from masthead.contract.operations import ENTITIES
 from masthead.contract.shapes import ChangedSubscriber, Subscriber
 
-__all__ = ["SHAPES", "Digest"]
-
 SHAPES = {
     entity.name: Subscriber if entity.shape is ChangedSubscriber else entity.shape
     for entity in ENTITIES

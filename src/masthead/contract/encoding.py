@@ -12,8 +12,6 @@ import msgspec
 from masthead.contract.kinds import Missing
 from masthead.contract.shapes import Field, fields_of
 
-__all__ = ["encode", "wire_of"]
-
 _WHEN_MISSING = {Missing.EMPTY: "''", Missing.NULL: "None", Missing.ABSENT: "UNSET"}
 
 encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode

@@ -9,16 +9,6 @@ from typing import Any
 
 from masthead.contract import shapes
 
-__all__ = [
-    "DIGESTS",
-    "ERRORS",
-    "IDS_IN_PATHS",
-    "PARAMETERS",
-    "RECORDS",
-    "REMOVED",
-    "RETRY_AFTER",
-]
-
 IDS_IN_PATHS = {
     "account_id": "1",
     "subscriber_id": "22",

@@ -3,8 +3,6 @@
 from masthead.contract.kinds import Identifier, Integer, Kind, Text
 from masthead.contract.moments import check_time_zone
 
-__all__ = ["IdentifierList", "Range", "TimeZone"]
-
 
 class Range(Integer):
     """An integer from ``least`` to ``most``, or ``instead``, such as -1 for unlimited.

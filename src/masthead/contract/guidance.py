@@ -4,8 +4,6 @@ They are Markdown. They do not repeat what follows from the contract itself (par
 statuses).
 """
 
-__all__ = ["ERRORS", "INTRODUCTION", "OPERATIONS", "TAGS"]
-
 INTRODUCTION = """\
 With this interface programs read a publisher's subscribers, subscriptions, addresses, questionnaire
 answers, orders and mailing lists.

@@ -15,25 +15,6 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, ClassVar
 
-__all__ = [
-    "Bit",
-    "Bool",
-    "Credential",
-    "Date",
-    "DateTime",
-    "DecimalText",
-    "Digest",
-    "Flag",
-    "Identifier",
-    "Integer",
-    "Kind",
-    "Many",
-    "Missing",
-    "Number",
-    "OneOf",
-    "Text",
-]
-
 BIGGEST_INTEGER = 2**63 - 1
 SMALLEST_INTEGER = -(2**63)
 NUMBER_DIGITS_MAX = 15

@@ -7,8 +7,6 @@ from :class:`masthead.contract.kinds.Missing`.
 
 from masthead.contract import shapes
 
-__all__ = ["FIELDS", "IDS_IN_PATHS", "SHAPES", "meaning_of"]
-
 SHAPES: dict[type, str] = {
     shapes.Account: "A publisher's account at this service.",
     shapes.Subscriber: "A person or an organisation that has, or had, a subscription.",

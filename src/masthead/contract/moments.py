@@ -7,17 +7,6 @@ from email.utils import formatdate
 from functools import lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
-__all__ = [
-    "check_time_zone",
-    "date_in",
-    "format_moment",
-    "format_second",
-    "http_date",
-    "is_day",
-    "parse_moment",
-    "second_in",
-]
-
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MINUTE_US = 60 * 1_000_000

@@ -22,8 +22,6 @@ from masthead.contract.operations import (
     Parameter,
 )
 
-__all__ = ["document"]
-
 _ERROR_NAMES = {
     400: "BadRequest",
     401: "Unauthorized",

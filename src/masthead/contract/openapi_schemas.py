@@ -17,8 +17,6 @@ from masthead.contract.operations import (
 )
 from masthead.contract.shapes import Field, fields_of
 
-__all__ = ["body_of", "example_of", "reference", "schemas"]
-
 _BODIES = {
     "list_accounts": "AccountList",
     "get_account": "AccountEnvelope",

@@ -10,21 +10,6 @@ from masthead.contract import shapes
 from masthead.contract.kinds import Bool, Identifier, Integer, Kind, OneOf, Text
 from masthead.contract.subscription_types import TYPES
 
-__all__ = [
-    "DELETIONS",
-    "DIGEST",
-    "ENTITIES",
-    "EXTENSIONS",
-    "JSON",
-    "LIMIT_MAX",
-    "NDJSON",
-    "OPERATIONS",
-    "SNAPSHOT",
-    "Entity",
-    "Operation",
-    "Parameter",
-]
-
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 """JSON in lines: one value per line."""

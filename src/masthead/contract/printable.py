@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["counted", "is_name", "on_terminal", "printable", "single_spaced"]
-
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Characters that control a terminal, characters that change the direction of text, and lone
 surrogates, which occur in file names; without tabs and line feeds."""

@@ -60,8 +60,6 @@ from masthead.contract.shapes import (
     fields_of,
 )
 
-__all__ = ["ACCOUNTS", "ERASURES", "TABLES", "TABLES_BY_NAME", "Table"]
-
 OptionIds = Annotated[str | None, IdentifierList(), Missing.NULL]
 
 

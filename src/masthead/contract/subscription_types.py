@@ -2,8 +2,6 @@
 
 from typing import Literal, get_args
 
-__all__ = ["DIGITAL", "PRINTED", "TYPES", "UNLIMITED", "SubscriptionType"]
-
 SubscriptionType = Literal["Print", "Digital", "Both"]
 TYPES: tuple[SubscriptionType, ...] = get_args(SubscriptionType)
 PRINTED: tuple[SubscriptionType, ...] = ("Print", "Both")

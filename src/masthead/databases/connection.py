@@ -12,18 +12,6 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from masthead.errors import StoreUnavailable
 
-__all__ = [
-    "Connection",
-    "DatabaseLocked",
-    "DatabaseUnavailable",
-    "Dialect",
-    "OpenStreams",
-    "Row",
-    "RowsAndStreams",
-    "Value",
-    "retry",
-]
-
 Dialect = Literal["sqlite", "postgresql", "duckdb"]
 Value = int | str | None
 Row = tuple[Any, ...]

@@ -29,8 +29,6 @@ from masthead.databases.connection import (
 )
 from masthead.private_files import make_file, make_folder
 
-__all__ = ["DuckdbConnection", "create_file"]
-
 _STREAM_ROWS = 1_000
 _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 

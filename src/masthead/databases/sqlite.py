@@ -29,8 +29,6 @@ from masthead.databases.connection import (
 )
 from masthead.private_files import make_file
 
-__all__ = ["SqliteConnection", "copy_file", "create_file", "find_damage", "overwrite_file"]
-
 BUSY_TIMEOUT_MS = 5_000
 WAL_TIMEOUT_S = 5.0
 """Seconds to retry the switch to WAL mode while another program locks the whole file."""

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["PARQUET_CURRENT", "duckdb_path", "is_postgresql", "parquet_folder", "sqlite_path"]
-
 PARQUET_CURRENT = "current"
 """The link to the newest version, in a folder of Parquet files."""
 

@@ -25,8 +25,6 @@ from masthead.emulator.publisher import API_KEY, API_LOGIN, Publisher
 from masthead.errors import BadInput, MastheadError, NotFound
 from masthead.loading.batches import QUOTED_MAX, first_repeated
 
-__all__ = ["OPERATIONS", "Control", "Operation", "control_app"]
-
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]+)?", re.IGNORECASE)

@@ -11,8 +11,6 @@ import msgspec
 from masthead.contract.kinds import Identifier
 from masthead.contract.moments import date_in, format_second
 
-__all__ = ["id_in", "with_defaults"]
-
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _CODE_LENGTH = 5
 

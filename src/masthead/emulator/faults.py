@@ -25,8 +25,6 @@ from masthead.contract.moments import http_date
 from masthead.errors import MastheadError
 from masthead.store import Clock
 
-__all__ = ["Asked", "CutAfter", "Emulated", "Fault", "Faults", "Slow", "Unavailable"]
-
 ASKED_MAX = 10_000
 """The number of requests that the log keeps."""
 

@@ -23,8 +23,6 @@ from masthead.store import accounts, commits, emulator_snapshots, epochs, system
 from masthead.store.removing import remove_records
 from masthead.store.sqlite import SqliteStore
 
-__all__ = ["ACCOUNT_ID", "API_KEY", "API_LOGIN", "MovableClock", "Publisher"]
-
 ACCOUNT_ID = 1
 API_KEY, API_LOGIN = "emulator-key", "emulator-login"
 

@@ -20,8 +20,6 @@ from urllib.parse import urlsplit
 from masthead.emulator.values import as_json
 from masthead.errors import BadInput, MastheadError
 
-__all__ = ["Clock", "Credentials", "Faults", "MadeRequest", "MastheadServer"]
-
 _CONTROL = re.compile(r"the control port is (\S+)")
 _SERVES = re.compile(r"Masthead serves on (\S+)")
 _END_S_MAX = 2

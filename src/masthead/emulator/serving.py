@@ -23,8 +23,6 @@ from masthead.log import configure_logs, end_logs
 from masthead.settings import ServerSettings
 from masthead.temporary import own_folder
 
-__all__ = ["emulate"]
-
 _PREFIX = "masthead-emulator-"
 _FREE_BYTES_MIN = 512 * 1024 * 1024
 _FREE_TIMES_FILES = 10

@@ -16,8 +16,6 @@ from masthead.contract.kinds import Kind
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
 
-__all__ = ["as_json"]
-
 _DIGITS_MAX = 100
 """Longer amounts are written with an exponent, since their digits could fill the memory."""
 

@@ -12,8 +12,6 @@ from masthead.store import Store, accounts, audit
 from masthead.store.merging import Counts
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, column_names, mask_of
 
-__all__ = ["load_accounts"]
-
 
 def load_accounts(
     store: Store, files: Sequence[InputFile], by: audit.Actor | None, *, allow_truncated: bool

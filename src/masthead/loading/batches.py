@@ -5,22 +5,6 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput
 
-__all__ = [
-    "BATCH_ROWS",
-    "CELLS_MAX",
-    "NOTHING_SAID",
-    "QUOTED_MAX",
-    "ROW_BYTES_MAX",
-    "Batch",
-    "Known",
-    "Said",
-    "UnreadableRow",
-    "cut_off",
-    "first_repeated",
-    "too_long",
-    "too_many_cells",
-]
-
 BATCH_ROWS = 2_000
 ROW_BYTES_MAX = 16 * 1024 * 1024
 """The maximum size of a line of NDJSON and of a row of CSV. A batch is at most about this large."""

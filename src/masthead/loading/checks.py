@@ -15,8 +15,6 @@ from masthead.contract.shapes import Field
 from masthead.loading.batches import QUOTED_MAX, Batch
 from masthead.store.staging import mask_of
 
-__all__ = ["SECRET", "CheckedBatch", "check_batch", "with_value"]
-
 Value = int | str | None
 Read = Callable[[str], Value]
 Reads = Mapping[str, Read]

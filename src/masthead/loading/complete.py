@@ -13,8 +13,6 @@ from masthead.store import removing
 from masthead.store.removing import Removal
 from masthead.store.staging import NUMBERS_PER_FILE, Staging
 
-__all__ = ["check_brake", "find_missing"]
-
 _ALL = 100
 _TENTH = Decimal("0.1")
 

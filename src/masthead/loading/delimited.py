@@ -22,8 +22,6 @@ from masthead.loading.batches import (
 )
 from masthead.loading.detection import UTF_8, encoding_name
 
-__all__ = ["KEPT", "Decoded", "TooLongError", "delimited_batches", "delimited_rows"]
-
 KEPT = "masthead.loading"
 """The name of the error handler of :class:`Decoded`; writers of rows use it too."""
 

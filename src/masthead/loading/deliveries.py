@@ -12,8 +12,6 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.sources import stem_and_format
 from masthead.store import Store, loads
 
-__all__ = ["POLL_S", "Delivery", "Ready", "check_account_folder", "deliveries", "ready_deliveries"]
-
 POLL_S = 5
 """Seconds between two checks for marker files."""
 

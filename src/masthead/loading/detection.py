@@ -21,8 +21,6 @@ from masthead.loading.unpacking import opened
 if TYPE_CHECKING:
     from chardetng_py import EncodingDetector
 
-__all__ = ["SEPARATORS", "UTF_8", "Detected", "detect", "encoding_name"]
-
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 """The separators that are detected, and their names in messages. The first is the default."""
 

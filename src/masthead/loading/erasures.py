@@ -8,8 +8,6 @@ from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
 from masthead.store.erasing import Erasure
 
-__all__ = ["read_erasures"]
-
 
 def read_erasures(account_id: int, path: Path) -> list[Erasure]:
     """Return the erasures of a file such as ``erasures.csv``.

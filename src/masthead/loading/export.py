@@ -21,8 +21,6 @@ from masthead.errors import BadInput
 from masthead.private_files import make_folder, new_file
 from masthead.store import Store, accounts, audit, commits, exporting
 
-__all__ = ["CHANGES_THROUGH", "export", "harmless"]
-
 CHANGES_THROUGH = "changes_through.txt"
 """The file with the next ``changed_since``, as in the header ``Masthead-Changes-Through``."""
 

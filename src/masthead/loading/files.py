@@ -35,15 +35,6 @@ from masthead.loading.regular_files import check_name, check_regular
 from masthead.loading.sources import FORMATS, source_batches, stem_and_format
 from masthead.store.staging import Problem
 
-__all__ = [
-    "REASON",
-    "InputFile",
-    "find_files",
-    "found_in",
-    "input_file",
-    "read_batches",
-]
-
 REASON = "reason"
 """The last column of a file of rejected rows, ignored when such a file is imported."""
 

@@ -40,8 +40,6 @@ from masthead.loading.sources import (
     unpacked_name,
 )
 
-__all__ = ["guess_mapping"]
-
 _ORDERS = (
     "YYYY-MM-DD",
     "DD.MM.YYYY",

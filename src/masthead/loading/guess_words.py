@@ -5,18 +5,6 @@ They are English, German and French, as :func:`plain` writes them.
 
 import unicodedata
 
-__all__ = [
-    "COLUMNS",
-    "INVOICE",
-    "NO",
-    "NUMBER",
-    "SUBSCRIBER",
-    "SUBSCRIPTION",
-    "TYPES",
-    "YES",
-    "plain",
-]
-
 
 def plain(text: str) -> str:
     """Return a name without letter case, accents, spaces and signs: ``Straße 1`` is strasse1."""

@@ -18,8 +18,6 @@ from masthead.books import Books, renewals
 from masthead.errors import BadInput
 from masthead.private_files import new_file, sync
 
-__all__ = ["SentFile", "copy_letters", "send_letters"]
-
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
 _MODE = 0o600
 

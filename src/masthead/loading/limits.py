@@ -4,8 +4,6 @@ from decimal import Decimal
 from re import ASCII, fullmatch
 from typing import NamedTuple, Self
 
-__all__ = ["Limit"]
-
 
 class Limit(NamedTuple):
     """A maximum number of rows, or percentage of all rows; ``text`` is the limit as given."""

@@ -41,8 +41,6 @@ from masthead.store.merging import Counts
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
 
-__all__ = ["Loaded", "Options", "load"]
-
 Advance = Callable[[Input, int], None]
 Tell = Callable[[str], None]
 

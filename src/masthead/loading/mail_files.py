@@ -13,8 +13,6 @@ from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.private_files import new_file
 
-__all__ = ["Wanted", "write_mail_file"]
-
 _NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 

@@ -10,8 +10,6 @@ from masthead.loading.mapping import FileMapping, nearest, read_mapping
 from masthead.loading.mapping_rows import MappedFile, is_of_workbook
 from masthead.loading.sources import complete, header_of, stem_and_format, unpacked_name
 
-__all__ = ["Input", "find_inputs", "prepared"]
-
 Input = InputFile | MappedFile
 
 

@@ -12,8 +12,6 @@ from masthead.contract.records import Table
 from masthead.loading.batches import QUOTED_MAX, UnreadableRow
 from masthead.loading.mapping import FileMapping, Key, Source, TableMapping, columns_of
 
-__all__ = ["MissingRecords"]
-
 Cells = Sequence[str | None]
 _NO_RECORD = "gives no record, since the columns of all keys are empty"
 

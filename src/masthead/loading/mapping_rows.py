@@ -34,8 +34,6 @@ from masthead.loading.sources import stem_and_format
 from masthead.store.natural_keys import NaturalKeys, key_of
 from masthead.store.staging import NUMBERS_PER_FILE, Problem
 
-__all__ = ["MappedBatch", "MappedFile", "Mapper", "is_of_workbook"]
-
 Read = Callable[[str], Value]
 Cells = Sequence[str | None]
 _Reads = Mapping[str, Read]

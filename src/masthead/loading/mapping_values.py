@@ -24,8 +24,6 @@ from masthead.contract.kinds import (
 )
 from masthead.contract.shapes import Field
 
-__all__ = ["Column", "Value", "Writing", "day_pattern", "reader"]
-
 Value = int | str | None
 Convert = Callable[[str], str]
 

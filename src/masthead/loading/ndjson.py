@@ -23,15 +23,6 @@ from masthead.loading.batches import (
 from masthead.loading.delimited import Decoded, TooLongError
 from masthead.loading.detection import UTF_8
 
-__all__ = [
-    "JsonNumber",
-    "UnreadableValue",
-    "any_text",
-    "ndjson_batches",
-    "ndjson_lines",
-    "read_object",
-]
-
 _NO_JSON = "not valid JSON"
 _KEY_BEFORE_SPACE = (b'" ', b'"\t', b'"\r')
 

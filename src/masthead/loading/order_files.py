@@ -16,8 +16,6 @@ from masthead.errors import BadInput
 from masthead.loading.regular_files import check_name
 from masthead.loading.sources import source_batches
 
-__all__ = ["COLUMNS", "PROBLEMS_SHOWN_MAX", "OrderRows", "Problem", "listed", "read_orders"]
-
 PROBLEMS_SHOWN_MAX = 100
 
 _ADDRESS = (

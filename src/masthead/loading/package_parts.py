@@ -15,8 +15,6 @@ from masthead.errors import BadInput
 from masthead.loading.batches import QUOTED_MAX
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 
-__all__ = ["Part", "TooMuchError", "check_directory", "told"]
-
 _FREE_ELEMENTS = 1_000_000
 _ELEMENTS_A_BYTE = 5
 """A part has at most ``_FREE_ELEMENTS`` elements, and this many more for each packed byte. A cell

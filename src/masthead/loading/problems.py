@@ -9,8 +9,6 @@ from masthead.loading.mapping_rows import MappedFile
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem
 
-__all__ = ["PROBLEMS_SHOWN_MAX", "first_place", "listed", "with_keys"]
-
 PROBLEMS_SHOWN_MAX = 100
 
 _ID = re.compile(r"(?<!line )\b[0-9]{1,19}\b")

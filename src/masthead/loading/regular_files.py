@@ -14,8 +14,6 @@ from typing import IO
 from masthead.contract.printable import printable
 from masthead.errors import BadInput
 
-__all__ = ["check_name", "check_regular", "is_regular", "open_regular"]
-
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _FOLDER_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 _KINDS = (

@@ -20,8 +20,6 @@ from masthead.loading.sources import complete, ending_of, source_rows
 from masthead.private_files import make_folder, new_file
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging
 
-__all__ = ["Source", "write_rejects"]
-
 _MARKED = ("utf-16-le", "utf-16-be")
 """Encodings whose files get a byte order mark, by which they are detected."""
 

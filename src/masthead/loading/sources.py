@@ -12,17 +12,6 @@ from masthead.loading.ndjson import ToCells, any_text, ndjson_batches, ndjson_li
 from masthead.loading.unpacking import ENDINGS, opened
 from masthead.loading.xlsx import xlsx_batches, xlsx_rows
 
-__all__ = [
-    "FORMATS",
-    "complete",
-    "ending_of",
-    "header_of",
-    "source_batches",
-    "source_rows",
-    "stem_and_format",
-    "unpacked_name",
-]
-
 FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",

@@ -15,8 +15,6 @@ from masthead.store import Store, accounts, audit
 from masthead.store.interface_queries import Answer
 from masthead.store.subscriber_data import Books, Held, Row, held_of
 
-__all__ = ["record_of", "subscriber_data"]
-
 Record = dict[str, object]
 
 

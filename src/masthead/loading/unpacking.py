@@ -21,8 +21,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["ENDINGS", "FREE_BYTES", "GROWTH_MAX", "opened"]
-
 ENDINGS = (".gz", ".zst")
 GROWTH_MAX = 250
 FREE_BYTES = 64 * 1024 * 1024

@@ -16,8 +16,6 @@ from masthead.errors import BadInput
 from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
 from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
 
-__all__ = ["LINES_MAX", "Workbook"]
-
 LINES_MAX = 1_048_576
 """The maximum number of rows in a sheet."""
 

@@ -23,8 +23,6 @@ from masthead.loading.regular_files import open_regular
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 from masthead.loading.workbook import Workbook
 
-__all__ = ["UNPACKED_MAX", "xlsx_batches", "xlsx_rows"]
-
 UNPACKED_MAX = 512 * 1024 * 1024
 """The maximum size of all parts of a workbook, which is a zip file, in bytes."""
 

@@ -12,8 +12,6 @@ from typing import Any
 from masthead.contract.kinds import DecimalText, Number
 from masthead.contract.shapes import Field
 
-__all__ = ["TYPE", "added_columns", "fits", "wire_text", "with_decimals"]
-
 TYPE = "DECIMAL(38, 18)"
 """Holds every amount that Masthead holds: up to 18 digits, and up to 15 decimal places."""
 

@@ -9,8 +9,6 @@ from masthead.contract.shapes import ListDownload
 from masthead.mirror.database import Copy
 from masthead.mirror.tables import ENTITIES, ENTRIES, Entity, entity_named, rows_of
 
-__all__ = ["BATCH_RECORDS", "Applied", "apply", "apply_deletions", "in_batches", "remove_records"]
-
 BATCH_RECORDS = 1_000
 
 _ENTITIES = {entity.shape: entity for entity in ENTITIES}

@@ -28,8 +28,6 @@ from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
 from masthead.mirror.parquet import ParquetFiles
 from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
 
-__all__ = ["Copy", "State", "Tell", "open_copy"]
-
 Tell = Callable[[str, int], None]
 """A function that is called with the kind of records in progress, and the number so far."""
 

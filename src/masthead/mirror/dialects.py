@@ -14,8 +14,6 @@ from masthead.contract.kinds import Kind
 from masthead.contract.shapes import Field
 from masthead.mirror import amounts
 
-__all__ = ["DIALECTS", "LOCK_TIMEOUT_S", "Dialect"]
-
 LOCK_TIMEOUT_S = 10
 """How long to wait for another process that writes to the copy."""
 

@@ -23,8 +23,6 @@ from masthead.mirror.applying import BATCH_RECORDS, apply
 from masthead.mirror.database import Copy, Tell
 from masthead.mirror.tables import ENTRIES, Table, entity_named, kept
 
-__all__ = ["CHANGES_THROUGH", "load_export"]
-
 CHANGES_THROUGH = "changes_through.txt"
 CELL_CHARACTERS_MAX = 16 * 1024 * 1024
 

@@ -12,8 +12,6 @@ from masthead.client import ALL_ENTITIES, Changes, Client, Deletions
 from masthead.errors import MastheadError, ServiceError, TooOld
 from masthead.mirror.sync_pass import is_not_there
 
-__all__ = ["Increment", "increment_since"]
-
 Offered = TypeVar("Offered", Changes, Deletions)
 
 

@@ -25,8 +25,6 @@ from masthead.databases.urls import PARQUET_CURRENT
 from masthead.errors import BadUsage
 from masthead.private_files import make_folder, share, sync
 
-__all__ = ["OLD_VERSIONS_STAY_S", "ParquetFiles"]
-
 OLD_VERSIONS_STAY_S = 600
 """Seconds for which a replaced version stays complete for readers that have resolved the link."""
 

@@ -14,8 +14,6 @@ from masthead.mirror.applying import BATCH_RECORDS
 from masthead.mirror.database import Copy
 from masthead.mirror.tables import Entity, Row, Table, entity_named
 
-__all__ = ["digest_of", "ids_of", "records_of", "rows_by_owner", "shown_of"]
-
 _make_answer = wire_of(shapes.CustomFieldAnswer)
 _make_item = wire_of(shapes.OrderItem)
 _make_value = wire_of(shapes.AnswerValue)

@@ -44,17 +44,6 @@ from masthead.mirror.without_snapshot import (
     offered_of,
 )
 
-__all__ = [
-    "EMPTY",
-    "TOO_OLD",
-    "Mirror",
-    "Pass",
-    "deletions_since",
-    "entries_of",
-    "is_not_there",
-    "opened_account",
-]
-
 EMPTY = "the copy was empty"
 TOO_OLD = "the copy was too old for the change feed"
 """The reasons for loading everything."""

@@ -20,24 +20,6 @@ from masthead.contract.kinds import Kind, Many, Missing
 from masthead.contract.shapes import Field, fields_of
 from masthead.errors import MastheadError
 
-__all__ = [
-    "DEFINITIONS",
-    "ENTITIES",
-    "ENTRIES",
-    "OPTIONS",
-    "TABLES",
-    "Entity",
-    "Row",
-    "Table",
-    "entity_named",
-    "kept",
-    "not_null",
-    "number_as_text",
-    "rows_of",
-    "rows_of_definitions",
-    "rows_of_entries",
-]
-
 Row = tuple[Any, ...]
 
 

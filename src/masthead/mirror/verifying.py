@@ -37,8 +37,6 @@ from masthead.mirror.without_snapshot import (
     unless_unknown,
 )
 
-__all__ = ["Difference", "Verified", "verify"]
-
 _LISTS = entity_named("listdownloads").tables[0]
 _ORDERS = entity_named("orders").tables[0]
 _SUBSCRIBERS = entity_named("subscribers").tables[0]

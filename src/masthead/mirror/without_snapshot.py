@@ -22,16 +22,6 @@ from masthead.contract.shapes import (
 from masthead.errors import ServiceError
 from masthead.mirror.applying import BATCH_RECORDS
 
-__all__ = [
-    "FEED_REACHES",
-    "LACKING",
-    "LACKING_SINCE",
-    "listed",
-    "offered_of",
-    "subscriptions_of",
-    "unless_unknown",
-]
-
 FEED_REACHES = timedelta(days=5) - timedelta(minutes=5)
 """The period requested from the change feed: its five days, less a tolerance for clocks."""
 

@@ -6,8 +6,6 @@ from typing import IO
 from masthead.circulation.tables import Report, written
 from masthead.loading.export import harmless
 
-__all__ = ["write_csv"]
-
 
 def write_csv(report: Report, out: IO[str], *, for_spreadsheets: bool = False) -> None:
     """Write the table of a report with its totals; ``for_spreadsheets`` prevents formulas."""

@@ -17,8 +17,6 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from masthead.circulation.tables import Chart
 from masthead.private_files import make_file
 
-__all__ = ["ENDINGS", "draw", "picture"]
-
 ENDINGS = (".png", ".svg")
 """The supported file endings."""
 

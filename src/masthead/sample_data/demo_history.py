@@ -17,8 +17,6 @@ from masthead.sample_data.generate_readers import Member, Reader, Readers
 from masthead.sample_data.generate_sales import Delivery, Sale
 from masthead.sample_data.generate_values import password, two_decimals
 
-__all__ = ["Sample", "sample", "write_history"]
-
 _SUBSCRIBERS = 2000
 _SEED = 1
 _NIGHTS = 10

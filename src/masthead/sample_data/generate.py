@@ -19,8 +19,6 @@ from masthead.sample_data.generate_publisher import COLUMNS, Publisher, Row
 from masthead.sample_data.generate_readers import Readers
 from masthead.sample_data.generate_values import SUBSCRIBERS_MAX
 
-__all__ = ["REFERENCE_DATE", "Files", "generate"]
-
 #: The "today" of the data.
 REFERENCE_DATE = date(2026, 11, 1)
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.sample_data.generate_publisher import Publication, Row
 
-__all__ = ["PRODUCTS", "REASONS", "YEARS", "catalogue_rows", "price_of"]
-
 YEARS = (1, 2, 3)
 """The lengths, in years, of the terms on sale."""
 

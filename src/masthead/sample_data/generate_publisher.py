@@ -6,19 +6,6 @@ It does not depend on the seed. Days are integers relative to the reference date
 from datetime import date, timedelta
 from typing import NamedTuple
 
-__all__ = [
-    "COLUMNS",
-    "DAYS_BACK",
-    "FIELDS",
-    "Calendar",
-    "CustomField",
-    "MailingList",
-    "Publication",
-    "Publisher",
-    "Row",
-    "Rules",
-]
-
 Row = tuple[str | int | None, ...]
 
 #: The columns of each import file. They are not taken from the contract: files may lack a column,

@@ -24,8 +24,6 @@ from masthead.sample_data.generate_publisher import (
 from masthead.sample_data.generate_sales import Buyer, Delivery, Sale, Sales
 from masthead.sample_data.generate_values import Draws, password, renewal_code, two_decimals
 
-__all__ = ["Member", "Reader", "Readers"]
-
 _TERMS = (1, 1, 1, 1, 1, 2, 2, 3)
 _MORE_COPIES = (2, 2, 2, 3, 5, 10, 25)
 _ISSUES_RECEIVED_MAX = 12

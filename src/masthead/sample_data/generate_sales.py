@@ -8,8 +8,6 @@ from masthead.sample_data.generate_publisher import Calendar, Publication, Row
 from masthead.sample_data.generate_values import Draws, shortest, two_decimals
 from masthead.sample_data.generate_words import NOTES, Country
 
-__all__ = ["Buyer", "Delivery", "Sale", "Sales"]
-
 _PAYMENT_TYPES = ("Credit Card", "Credit Card", "Check", "Bill Me", "Direct Debit", "Cash")
 _IMPORTS = ("autumn-mailing.csv", "agency transfer 0042", "trade show cards, hall 7 (typ)")
 _PRODUCTS = tuple((product_id, cents) for product_id, _, _, cents in PRODUCTS)

@@ -8,15 +8,6 @@ from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
 
-__all__ = [
-    "SUBSCRIBERS_MAX",
-    "Draws",
-    "password",
-    "renewal_code",
-    "shortest",
-    "two_decimals",
-]
-
 T = TypeVar("T")
 
 _CODE_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

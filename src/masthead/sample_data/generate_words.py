@@ -10,20 +10,6 @@ A change to a list or its order changes all files of a seed.
 import unicodedata
 from typing import NamedTuple
 
-__all__ = [
-    "COMPANIES",
-    "COUNTRIES",
-    "EMAIL_DOMAINS",
-    "NOTES",
-    "OPINIONS",
-    "SECTIONS",
-    "SOURCES",
-    "TRADES",
-    "Country",
-    "Name",
-    "Place",
-]
-
 
 class Name(NamedTuple):
     """A first or last name, and its form in email addresses: lower-case ASCII letters."""

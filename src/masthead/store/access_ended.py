@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from masthead.store.database import Connection, Row, Store
 
-__all__ = ["TABLES", "Admitted", "Carried", "admitted_by", "carry_over", "end_sessions"]
-
 TABLES = ("accounts", "api_keys", "operators", "secret_key")
 """The tables that a restore reads for this."""
 

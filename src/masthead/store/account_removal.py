@@ -12,8 +12,6 @@ from masthead.contract.records import TABLES
 from masthead.store import accounts, audit, commits, loads
 from masthead.store.database import Connection, Store
 
-__all__ = ["COUNTERS", "OF_AN_ACCOUNT", "STAGED", "remove_account"]
-
 OF_AN_ACCOUNT = (
     *(table.name for table in reversed(TABLES)),
     "subscription_kinds",

@@ -12,9 +12,6 @@ from masthead.errors import NotFound
 from masthead.store import migrations
 from masthead.store.database import Connection, Store
 
-__all__ = ["Actor", "Entry", "carry_over", "entries", "newest_entry", "record", "record_reading"]
-
-
 _ALL_ACCOUNTS = 0
 
 

@@ -23,8 +23,6 @@ from masthead.store.books.operation import mode_of
 from masthead.store.database import Connection, Store
 from masthead.store.sqlite import SqliteStore
 
-__all__ = ["Restored", "Unread", "back_up", "restore_backup"]
-
 _Found = TypeVar("_Found")
 
 Advance = Callable[[int, int], None]

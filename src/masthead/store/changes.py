@@ -12,8 +12,6 @@ from masthead.contract import shapes
 from masthead.store.database import Connection, Row
 from masthead.store.interface_queries import columns_of
 
-__all__ = ["CHANGED", "has_changed"]
-
 Grouped = Iterator[tuple[Row, list[Row]]]
 
 

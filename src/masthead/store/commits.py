@@ -15,19 +15,6 @@ from typing import NamedTuple
 from masthead.errors import AccountGone, StoreUnavailable
 from masthead.store.database import Connection, Dialect, Row, Store
 
-__all__ = [
-    "IDLE_US",
-    "Position",
-    "accounts_of",
-    "begin_commit",
-    "drop_commit",
-    "position_of",
-    "stamp",
-    "stamp_all",
-    "stamp_commits",
-    "stamp_waiting",
-]
-
 IDLE_US = 3_600 * 1_000_000
 """A server adds an empty commit to an account whose newest stamp is older than this, so that the
 times of its clients stay in the change feed's window."""

@@ -10,15 +10,6 @@ from masthead.store.audit import Entry
 from masthead.store.books.operation import Mode, mode_of
 from masthead.store.database import Connection, Store
 
-__all__ = [
-    "Account",
-    "account_of",
-    "changes_of",
-    "first_issue",
-    "has_order",
-    "log_page",
-]
-
 _LOOKED_AT = 5_000
 _ALL_ACCOUNTS = 0
 

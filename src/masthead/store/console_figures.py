@@ -11,8 +11,6 @@ from masthead.store.books import renewing
 from masthead.store.books.reports import counting
 from masthead.store.database import Connection, Store
 
-__all__ = ["Figures", "PressRun", "figures_of"]
-
 _SHOWN = 20
 
 

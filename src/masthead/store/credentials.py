@@ -12,16 +12,6 @@ from typing import NamedTuple
 from masthead.errors import BadInput, StoreUnavailable
 from masthead.store.database import Connection, Dialect, Store
 
-__all__ = [
-    "Caller",
-    "Pair",
-    "Uses",
-    "account_for_credentials",
-    "new_credentials",
-    "pairs_of",
-    "replace_pair",
-]
-
 _KEY_BYTES = 20
 _MINUTE_US = 60 * 1_000_000
 _NO_HASH = "0" * 64

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from masthead.store.database import Connection, Value
 
-__all__ = ["REMOVABLE", "Removable", "has_noted", "note", "removed"]
-
 
 class Removable(NamedTuple):
     """The table of an entity's records, and the column of their ids."""

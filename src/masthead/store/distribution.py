@@ -11,8 +11,6 @@ from masthead.errors import BadUsage
 from masthead.store import migrations
 from masthead.store.database import Connection, Store
 
-__all__ = ["REFERENCE_TABLES", "Distribution", "Node", "distribute", "distribution_of"]
-
 REFERENCE_TABLES = ("migrations", "accounts", "api_keys", "secret_key", "heartbeat", "nodes")
 _FIRST = "account_locks"
 """The other tables are distributed like this one, which puts an account's rows on one node."""

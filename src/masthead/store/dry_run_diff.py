@@ -12,8 +12,6 @@ from masthead.store.merging import TableMerge
 from masthead.store.removing import Removal
 from masthead.store.staging import Staging
 
-__all__ = ["HIDDEN", "Shown", "rows"]
-
 HIDDEN = "…"
 """The placeholder for the value of a secret column."""
 

@@ -12,8 +12,6 @@ from masthead.store.account_removal import COUNTERS
 from masthead.store.database import Connection
 from masthead.store.sqlite import SqliteStore
 
-__all__ = ["go_back", "is_there", "keep"]
-
 
 def is_there(connection: Connection, account_id: int, table: Table, key: Sequence[int]) -> bool:
     """Return whether the account has a record with this key, including deleted subscribers."""

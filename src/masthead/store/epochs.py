@@ -20,18 +20,6 @@ from masthead.errors import StoreUnavailable
 from masthead.store import audit, commits
 from masthead.store.database import Connection, Store
 
-__all__ = [
-    "History",
-    "current_history",
-    "follow_all",
-    "follow_history",
-    "history_of",
-    "note_history",
-    "stamps_of",
-    "start_epoch",
-    "start_epochs",
-]
-
 _SECOND_US = 1_000_000
 _ANSWER_S_MAX = 1.0
 """If reads use a replica, a primary that does not respond for this time counts as unavailable."""

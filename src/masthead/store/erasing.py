@@ -16,19 +16,6 @@ from masthead.store import accounts, audit, commits, logins
 from masthead.store.database import Connection, Store, Value
 from masthead.store.staging import DERIVED, Staging
 
-__all__ = [
-    "PERSONAL",
-    "Erasure",
-    "add",
-    "blank",
-    "blank_one",
-    "blank_staged",
-    "erase",
-    "erasures",
-    "forget_logins",
-    "summary_of",
-]
-
 PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables with personal columns."""
 

@@ -6,8 +6,6 @@ from itertools import islice
 from masthead.contract.records import Table
 from masthead.store.database import Connection, Row
 
-__all__ = ["batches"]
-
 BATCH_ROWS = 5_000
 
 

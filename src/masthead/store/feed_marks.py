@@ -5,8 +5,6 @@ The caller's transaction must have locked the account.
 
 from masthead.store.staging import Staging
 
-__all__ = ["mark"]
-
 
 def mark(
     staging: Staging,

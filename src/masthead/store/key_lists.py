@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 
 from masthead.store.database import Connection, Row, Value
 
-__all__ = ["KeyLists"]
-
 _SQLITE_TABLE = """
     CREATE TEMP TABLE IF NOT EXISTS staged_keys (
         list TEXT, key INTEGER, other INTEGER, text TEXT);

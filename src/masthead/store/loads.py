@@ -21,8 +21,6 @@ from masthead.store import accounts, audit
 from masthead.store.database import Connection, Dialect, Row, Store
 from masthead.store.waiting_writers import Writer
 
-__all__ = ["KEPT", "Load", "Recording", "last_good", "last_marker", "loads", "recorded", "running"]
-
 KEPT = 100
 """The number of loads that are kept for an account."""
 

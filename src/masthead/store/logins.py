@@ -19,22 +19,6 @@ from masthead.errors import StoreUnavailable
 from masthead.store.database import Connection, Dialect, Store
 from masthead.store.secret import Secret
 
-__all__ = [
-    "ACCOUNT_US",
-    "KNOWN_US",
-    "LOGIN_US",
-    "Attempt",
-    "Limits",
-    "Standing",
-    "attempt_of",
-    "count_failure",
-    "count_guarded",
-    "forget_email",
-    "may_pass",
-    "note_success",
-    "standing_of",
-]
-
 LOGIN_US = 15 * 60 * 1_000_000
 ACCOUNT_US = 60 * 60 * 1_000_000
 """The windows, in microseconds, in which failures of a login and of an account are counted."""

@@ -15,8 +15,6 @@ from masthead.store.database import Connection, Dialect
 from masthead.store.feed_marks import mark
 from masthead.store.staging import Staging, column_names, has_column, option_ids_of
 
-__all__ = ["Counts", "Merged", "TableMerge", "merge"]
-
 _HAVE_COMMIT = {
     "subscribers",
     "addresses",

@@ -6,8 +6,6 @@ A form is stored only if it differs from the folded name; most names have no oth
 import re
 import unicodedata
 
-__all__ = ["last_word", "plain", "plain_of", "spellings"]
-
 _OTHER_LETTERS = str.maketrans(
     {
         "\N{RIGHT SINGLE QUOTATION MARK}": "'",

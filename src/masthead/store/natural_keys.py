@@ -16,8 +16,6 @@ from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
 from masthead.store.staging import Staging
 
-__all__ = ["NaturalKeys", "key_of"]
-
 _REMEMBERED_MAX = 300_000
 """The number of keys that are kept in memory, about 50 MB; the keys of a batch may be added."""
 

@@ -21,20 +21,6 @@ from masthead.store import accounts, audit, logins
 from masthead.store.database import Connection, Row, Store
 from masthead.store.search_filters import ascii_lower
 
-__all__ = [
-    "ROLES",
-    "Operator",
-    "Role",
-    "add_operator",
-    "end_session",
-    "find_session",
-    "operators_of",
-    "remove_operator",
-    "set_operator",
-    "sign_in",
-    "wait_us",
-]
-
 Role = Literal["clerk", "manager", "finance", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
 

@@ -28,8 +28,6 @@ from masthead.store.postgresql_connection import (
 from masthead.store.secret import Secret
 from masthead.store.waiting_writers import Waiting
 
-__all__ = ["PostgresStore"]
-
 CONNECTIONS_MAX = 14
 LOOP_CONNECTIONS_MAX = 16
 COUNTERS_CONNECTIONS_MAX = 4

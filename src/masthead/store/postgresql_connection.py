@@ -27,16 +27,6 @@ from masthead.store.database import Clock
 from masthead.store.secret import Secret
 from masthead.store.waiting_writers import Waiting, Writer
 
-__all__ = [
-    "BEHIND_US_MAX",
-    "COUNT",
-    "READ",
-    "SHORT",
-    "STATEMENT_MS_MAX",
-    "WRITE",
-    "PostgresStoreConnection",
-]
-
 STATEMENT_MS_MAX = 1_500
 """The server cancels readers' statements after this time. The streams of a snapshot have no such
 limit, but they wait no longer than this for a lock."""

@@ -16,15 +16,6 @@ from masthead.store.database import Store
 from masthead.store.feed_marks import mark
 from masthead.store.staging import Staging, has_column, option_ids_of, refused, staging_for
 
-__all__ = [
-    "PARTS",
-    "Missing",
-    "Removal",
-    "missing_from_files",
-    "remove_records",
-    "restore_returned",
-]
-
 PARTS = {
     "subscription_issues": ("subscription_id", "issue_id"),
     "custom_field_options": ("field_id",),

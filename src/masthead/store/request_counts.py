@@ -10,8 +10,6 @@ from masthead.contract.moments import format_second
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Store
 
-__all__ = ["Count", "RequestCounts", "counts_of"]
-
 _MINUTE_US = 60 * 1_000_000
 _DAY_US = 24 * 60 * _MINUTE_US
 _KEPT_US = 30 * _DAY_US

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 
 from masthead.store.database import Connection
 
-__all__ = ["COLUMNS", "Search", "ascii_lower", "beyond"]
-
 COLUMNS = {
     "email": "email_lower",
     "first_name": "first_name_folded",

@@ -22,8 +22,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from masthead.errors import BadUsage, MastheadError
 from masthead.settings import SETTINGS
 
-__all__ = ["Secret"]
-
 _BYTES = 32
 _NONCE_BYTES = 12
 _VARIABLE = SETTINGS["secret_key"].variable

@@ -15,8 +15,6 @@ from masthead.store.database import Clock, Connection, Later, Migration, system_
 from masthead.store.secret import Secret
 from masthead.store.waiting_writers import Waiting, Writer, read_note, remove_note, write_note
 
-__all__ = ["SqliteStore", "SqliteStoreConnection"]
-
 TRACES_WAIT_S = 5.0
 """How long to wait for other writers and readers before a file is rewritten."""
 

@@ -8,8 +8,6 @@ square (rules, "The time that a load takes").
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.staging import NUMBERS_PER_FILE, Staging, has_column, option_ids_of, refused
 
-__all__ = ["check"]
-
 _SECRET = {"password_md5"}
 
 

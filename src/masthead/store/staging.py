@@ -19,19 +19,6 @@ from masthead.store.database import Connection, Dialect, Row, Value
 from masthead.store.key_lists import KeyLists
 from masthead.store.name_forms import last_word, plain_of
 
-__all__ = [
-    "DERIVED",
-    "NUMBERS_PER_FILE",
-    "Problem",
-    "Staging",
-    "column_names",
-    "has_column",
-    "mask_of",
-    "option_ids_of",
-    "refused",
-    "staging_for",
-]
-
 _FOLD: Callable[[Any], str | None] = lambda text: text and text.casefold()  # noqa: E731
 DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
     "subscribers": {

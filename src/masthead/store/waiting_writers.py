@@ -16,8 +16,6 @@ import msgspec
 from masthead.contract.moments import format_second
 from masthead.private_files import new_file
 
-__all__ = ["SILENT_S", "Waiting", "Writer", "read_note", "remove_note", "write_note"]
-
 SILENT_S = 2.0
 
 

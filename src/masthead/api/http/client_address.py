@@ -17,8 +17,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-__all__ = ["Peer", "client_address"]
-
 Peer = tuple[str, int] | None
 """Host and port of the other end of a connection; None if it has none."""
 

@@ -16,8 +16,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["QUALITY", "Compressor", "coding_for", "compressor"]
-
 _FASTEST = 1
 _GZIP_BITS = 31
 QUALITY = re.compile(r"q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)")

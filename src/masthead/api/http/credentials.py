@@ -12,8 +12,6 @@ from starlette.exceptions import HTTPException
 from masthead.store import Connection, Store
 from masthead.store.credentials import Caller, account_for_credentials
 
-__all__ = ["OPENS_NOTHING", "Credentials", "caller_of", "credentials_in"]
-
 Credentials = tuple[str, str]
 """The user name and the password of a request."""
 

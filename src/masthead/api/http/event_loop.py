@@ -15,8 +15,6 @@ import uvloop
 from masthead.api.http.timeouts import REQUEST_S_MAX
 from masthead.log import LogThrottle, get_logger
 
-__all__ = ["Loop"]
-
 _RESERVED = 16
 """File descriptors that are reserved for responses: database files, temporary files."""
 

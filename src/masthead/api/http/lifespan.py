@@ -16,8 +16,6 @@ from masthead.errors import MastheadError, StoreUnavailable
 from masthead.log import LogThrottle, get_logger
 from masthead.store import Connection, Greenlets, commits, epochs
 
-__all__ = ["lifespan"]
-
 STAMP_EVERY_S = 3
 CHECK_EVERY_S = 1
 _WAITING = "commits wait for their stamps"

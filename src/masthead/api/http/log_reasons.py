@@ -13,8 +13,6 @@ from masthead.api.http.overload import Overloaded
 from masthead.api.http.parameters import UnknownParameter
 from masthead.errors import AccountGone, BadInput, NotFound, StoreUnavailable
 
-__all__ = ["LOGIN_LIMIT", "reason_of", "reason_of_refusal", "shown_path"]
-
 LOGIN_LIMIT = "login limit"
 """The reason of a login that is refused after many failures."""
 

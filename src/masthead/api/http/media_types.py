@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from masthead.api.http.compression import QUALITY
 
-__all__ = ["media_type_for"]
-
 
 def media_type_for(accept: str, offered: Sequence[str]) -> str:
     """Return the offered media type that the client prefers, the first one if it prefers none.

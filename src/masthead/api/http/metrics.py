@@ -33,17 +33,6 @@ from masthead.store import Store
 from masthead.store.accounts import ask
 from masthead.store.loads import last_good
 
-__all__ = [
-    "METRICS_FOLDER",
-    "count_database_error",
-    "count_feed_rows",
-    "count_login_check",
-    "count_request",
-    "keep_numbers",
-    "numbers_missing",
-    "serve_metrics",
-]
-
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The variable with the folder, which prometheus_client reads when it is imported."""
 

@@ -11,8 +11,6 @@ from time import perf_counter_ns
 
 from starlette.exceptions import HTTPException
 
-__all__ = ["RETRY_AFTER_S", "WAIT_S_MAX", "Overloaded", "Slots", "check_wait"]
-
 WAIT_S_MAX = 1.0
 """Seconds that a request may wait for the event loop, and again for a slot."""
 

@@ -18,15 +18,6 @@ from masthead.contract.kinds import Text
 from masthead.contract.operations import Operation
 from masthead.errors import BadInput
 
-__all__ = [
-    "BODY_BYTES_MAX",
-    "TOO_LARGE",
-    "UnknownParameter",
-    "Values",
-    "read_body",
-    "read_parameters",
-]
-
 BODY_BYTES_MAX = 16 * 1024
 TOO_LARGE = (
     f"the body of a request is at most {BODY_BYTES_MAX} bytes: send fewer or shorter parameters"

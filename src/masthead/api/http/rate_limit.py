@@ -21,8 +21,6 @@ from starlette.exceptions import HTTPException
 
 from masthead.api.http.overload import Overloaded
 
-__all__ = ["RateLimit", "Taken"]
-
 _SECOND_NS = 1_000_000_000
 _ENTRY = struct.Struct("<qq")
 """An account's id, and its theoretical arrival time in nanoseconds of the monotonic clock."""

@@ -14,8 +14,6 @@ from masthead.contract.operations import Operation
 from masthead.store import Connection
 from masthead.store.credentials import Caller
 
-__all__ = ["AuthenticatedRequest", "Request", "new_id"]
-
 _PROCESS = token_hex(4)
 _numbers = count()
 

@@ -10,18 +10,6 @@ from typing import NamedTuple
 
 from masthead.api.http.responses import ONLY_READS
 
-__all__ = [
-    "BAD_LENGTH",
-    "LENGTH_DIGITS_MAX",
-    "NOT_HTTP",
-    "ONLY_READS_HERE",
-    "Refusal",
-    "bad_target",
-    "origin_form",
-    "wrong_fields",
-    "wrong_line",
-]
-
 LENGTH_DIGITS_MAX = 19
 """The maximum number of digits in the length of a body; 2^63 has as many."""
 

@@ -13,8 +13,6 @@ from starlette.responses import Response
 from masthead.contract.encoding import encode
 from masthead.contract.moments import http_date
 
-__all__ = ["ONLY_READS", "Responding", "encoded", "error", "head", "headers_of", "json"]
-
 ONLY_READS = "this interface only reads: use GET or HEAD"
 
 _OF_ALL = {"Cache-Control": "no-store", "Content-Type": "application/json"}

@@ -17,8 +17,6 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.operations import OPERATIONS, Operation
 from masthead.errors import NotFound
 
-__all__ = ["NO_SUCH_PATH", "PublicRoute", "Route", "Routes", "route", "route_for"]
-
 Handler = Callable[[AuthenticatedRequest], Responding]
 
 _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")

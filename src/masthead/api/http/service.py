@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from masthead.store import Greenlets
 
-__all__ = ["Service"]
-
 LOOK_UPS_AT_ONCE, SCANS_AT_ONCE = 10, 6
 """Requests in threads; queries that may visit many rows have slots of their own."""
 

@@ -29,8 +29,6 @@ from masthead.api.http.temporary_files import UnsentBody
 from masthead.api.http.threads import before, deadline, start_thread
 from masthead.api.http.timeouts import LOOP_S_MAX
 
-__all__ = ["WHOLE_BYTES_MAX", "Content", "Streamed"]
-
 WHOLE_BYTES_MAX = 65_536
 """Up to this size, a body is sent with its length and without a temporary file."""
 

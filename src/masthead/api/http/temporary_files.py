@@ -22,8 +22,6 @@ from masthead.api.http.overload import Overloaded
 from masthead.api.http.timeouts import LOOP_S_MAX
 from masthead.errors import StoreUnavailable
 
-__all__ = ["Space", "UnsentBody"]
-
 FILE_BYTES = 16 * 1024 * 1024
 """The size at which the next file begins: the space of a file is free once it is sent."""
 

@@ -9,8 +9,6 @@ from masthead.api.http.service import Service
 from masthead.api.http.timeouts import DATABASE_S_MAX
 from masthead.errors import StoreUnavailable
 
-__all__ = ["before", "deadline", "in_greenlet", "in_thread", "retrieve", "start_thread"]
-
 Result = TypeVar("Result")
 
 

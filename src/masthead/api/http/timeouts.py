@@ -1,7 +1,5 @@
 """Timeouts in seconds (rules, "Requests that come slowly" and the like)."""
 
-__all__ = ["DATABASE_S_MAX", "LOOP_S_MAX", "REQUEST_S_MAX", "STALL_S_MAX"]
-
 DATABASE_S_MAX = 1.7
 """Database deadline of a request, counted from its start; after that it gets 503."""
 

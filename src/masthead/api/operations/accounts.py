@@ -10,8 +10,6 @@ from masthead.contract.shapes import Account, fields_of
 from masthead.errors import NotFound
 from masthead.store import accounts
 
-__all__ = ["routes"]
-
 _make = wire_of(Account)
 _FIELDS = [field.name for field in fields_of(Account)]
 _SECRETS = ("api_key", "api_login")

@@ -33,17 +33,6 @@ from masthead.errors import BadInput, StoreUnavailable
 from masthead.store import Connection, accounts, commits, epochs, interface_queries
 from masthead.store.changes import CHANGED, has_changed
 
-__all__ = [
-    "Body",
-    "FeedQuery",
-    "HasAny",
-    "entities_in",
-    "opened",
-    "records",
-    "response",
-    "routes",
-]
-
 _DAY_US = 86_400 * 1_000_000
 WINDOW_US = 5 * _DAY_US
 GRACE_US = 3_600 * 1_000_000

@@ -19,8 +19,6 @@ from masthead.contract.shapes import (
 from masthead.errors import NotFound
 from masthead.store import interface_queries
 
-__all__ = ["AnswerEncoder", "routes"]
-
 _ANSWERS_CACHED = 1_000
 _make_answer = wire_of(CustomFieldAnswer)
 _make_value = wire_of(AnswerValue)

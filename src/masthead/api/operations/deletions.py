@@ -11,8 +11,6 @@ from masthead.contract.operations import DELETIONS
 from masthead.store import Connection
 from masthead.store.deletions import has_noted, removed
 
-__all__ = ["routes"]
-
 
 def deletions(request: AuthenticatedRequest) -> Responding:
     """Return the ids of records removed at ``changed_since`` or later that do not exist now.

@@ -13,8 +13,6 @@ from masthead.contract.encoding import encode
 from masthead.contract.operations import DIGEST
 from masthead.store import Connection
 
-__all__ = ["routes"]
-
 _BATCH_ROWS = 500
 
 

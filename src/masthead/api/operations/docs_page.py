@@ -13,8 +13,6 @@ from masthead.api.http.routing import PublicRoute
 from masthead.api.operations.static_files import StaticFile, StaticPage, bytes_of
 from masthead.contract.openapi import document
 
-__all__ = ["routes"]
-
 _ASSETS = {
     "swagger-ui-bundle.js": "js",
     "swagger-ui.css": "css",

@@ -13,8 +13,6 @@ from masthead.api.http.threads import deadline, in_thread, retrieve
 from masthead.errors import StoreUnavailable
 from masthead.store.accounts import ask
 
-__all__ = ["routes"]
-
 
 async def health(request: Request) -> Response:
     """Return 200 if the database responds; raise StoreUnavailable, which becomes 503, if not.

@@ -15,8 +15,6 @@ from masthead.api.http.request import Request
 from masthead.api.http.routing import NO_SUCH_PATH, PublicRoute
 from masthead.api.operations.static_files import StaticFile, StaticPage, bytes_of
 
-__all__ = ["routes"]
-
 _DEMO = """\
 <h2>This is a demo</h2>
 <p>It serves the data of a made-up publisher, Harbour Lane Press, with ten days of history. Its

@@ -5,8 +5,6 @@ from itertools import islice
 
 from masthead.contract.encoding import encode
 
-__all__ = ["array", "lines"]
-
 _BATCH_ROWS = 500
 
 

@@ -9,8 +9,6 @@ from masthead.api.http.responses import encoded
 from masthead.contract.encoding import wire_of
 from masthead.contract.operations import LIMIT_MAX
 
-__all__ = ["list_response", "page_of"]
-
 _BEFORE_ALL = -1
 
 

@@ -14,8 +14,6 @@ from masthead.contract.shapes import MailingListEntry
 from masthead.errors import NotFound
 from masthead.store import interface_queries
 
-__all__ = ["routes"]
-
 _make_entry = wire_of(MailingListEntry)
 
 

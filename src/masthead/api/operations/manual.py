@@ -23,8 +23,6 @@ from masthead.api.operations.static_files import StaticPage, bytes_of
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-__all__ = ["PAGES", "routes"]
-
 PAGES = {
     "integrator": "For the integrator: look up readers and check their logins, from any language",
     "testing": "For testers: a service to test against, with faults and a clock that moves",

@@ -11,8 +11,6 @@ from masthead.contract.shapes import Order, OrderItem
 from masthead.errors import NotFound
 from masthead.store import interface_queries
 
-__all__ = ["order_record", "routes"]
-
 _make_order = wire_of(Order)
 _make_item = wire_of(OrderItem)
 

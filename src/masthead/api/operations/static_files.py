@@ -11,8 +11,6 @@ from starlette.responses import Response
 from masthead.api.http.request import Request
 from masthead.api.http.responses import headers_of
 
-__all__ = ["StaticFile", "StaticPage", "bytes_of"]
-
 _MEDIA_TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",

@@ -23,8 +23,6 @@ from masthead.contract.shapes import (
 )
 from masthead.store import interface_queries, logins
 
-__all__ = ["PASSWORD_MD5", "routes"]
-
 PASSWORD_MD5 = [field.name for field in fields_of(Subscriber)].index("password_md5")
 """Index, in a subscriber's row, of the digest that an account may hide."""
 

@@ -8,8 +8,6 @@ from masthead.api.http.routing import route
 from masthead.api.operations.lists import list_response, page_of
 from masthead.store import interface_queries
 
-__all__ = ["routes"]
-
 _INDEXED = {"subscriber_id", "limit", "after"}
 
 

@@ -9,8 +9,6 @@ from masthead.checker.service import Service, is_another, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import Account
 
-__all__ = ["CHECKS"]
-
 _LIST = OPERATIONS["list_accounts"]
 _ONE = OPERATIONS["get_account"]
 _LISTED = f"GET {_LIST.path}"

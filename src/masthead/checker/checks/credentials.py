@@ -4,8 +4,6 @@ from masthead.checker.asking import Asking
 from masthead.checker.service import Service
 from masthead.contract.operations import OPERATIONS
 
-__all__ = ["CHECKS"]
-
 
 def credentials_are_required(service: Service) -> None:
     """Without credentials the response is 401 with a challenge, and with wrong ones 403.

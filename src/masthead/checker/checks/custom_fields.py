@@ -8,8 +8,6 @@ from masthead.checker.service import Record, Service, id_of, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import CustomFieldAnswer, CustomFieldDefinition
 
-__all__ = ["CHECKS"]
-
 _DEFINITIONS = OPERATIONS["list_custom_fields"]
 _ANSWERS = OPERATIONS["get_custom_field_answers"]
 _DEFINED = f"GET {_DEFINITIONS.path}"

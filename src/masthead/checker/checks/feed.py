@@ -19,8 +19,6 @@ from masthead.checker.times import Window, no_zone_fits
 from masthead.contract.operations import ENTITIES, OPERATIONS
 from masthead.contract.shapes import fields_of
 
-__all__ = ["CHECKS"]
-
 _SECTION = "Operation 4"
 _PATH = OPERATIONS["changes"].path
 _REQUEST = f"GET {_PATH}"

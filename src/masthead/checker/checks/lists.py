@@ -9,8 +9,6 @@ from masthead.checker.service import Record, Service, id_of, objects, section_of
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS, Operation
 from masthead.contract.shapes import fields_of
 
-__all__ = ["CHECKS"]
-
 _LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
 _NEXT = re.compile(r'<([^<>]*)>[^,]*;\s*rel="?next"?', re.IGNORECASE)
 _PAGES = 3

@@ -11,8 +11,6 @@ from masthead.checker.service import Record, Service, id_of, objects
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import AuthenticatedSubscriber
 
-__all__ = ["CHECKS"]
-
 _SECTION = "Operation 3"
 _REQUEST = f"GET {OPERATIONS['authenticate_subscriber'].path}"
 _REFUSED = {"authenticated": False}

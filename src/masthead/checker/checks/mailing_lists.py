@@ -6,8 +6,6 @@ from masthead.checker.service import Record, Service, id_of, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import MailingListEntry
 
-__all__ = ["CHECKS"]
-
 _OPERATION = OPERATIONS["download_mailing_list"]
 _SECTION = "Operation 10"
 _REQUEST = f"GET {_OPERATION.path}"

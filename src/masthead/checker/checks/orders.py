@@ -6,8 +6,6 @@ from masthead.checker.service import Record, Service, id_of, is_another, objects
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import Order
 
-__all__ = ["CHECKS"]
-
 _SECTION = "Operation 9"
 _REQUEST = f"GET {OPERATIONS['get_order'].path}"
 _ORDERS = 3

@@ -13,8 +13,6 @@ from masthead.checker.service import (
 )
 from masthead.contract.operations import DELETIONS, OPERATIONS, SNAPSHOT, Operation
 
-__all__ = ["CHECKS"]
-
 _ACCOUNTS = OPERATIONS["list_accounts"]
 _LISTS = (OPERATIONS["list_subscriptions"], OPERATIONS["search_subscribers"])
 _CHANGES = OPERATIONS["changes"]

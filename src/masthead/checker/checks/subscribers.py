@@ -8,8 +8,6 @@ from masthead.checker.findings import NotTried
 from masthead.checker.service import Record, Service, id_of, is_full
 from masthead.contract.operations import OPERATIONS
 
-__all__ = ["CHECKS", "NOBODY"]
-
 _SECTION = "Operation 8"
 _OPERATION = OPERATIONS["search_subscribers"]
 _REQUEST = f"GET {_OPERATION.path}"

@@ -8,8 +8,6 @@ from masthead.checker.service import SUCCESS, Record, Service, id_of, is_full, o
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.subscription_types import TYPES, UNLIMITED
 
-__all__ = ["CHECKS"]
-
 _SECTION = "Operation 7"
 _OPERATION = OPERATIONS["list_subscriptions"]
 _REQUEST = f"GET {_OPERATION.path}"

@@ -6,8 +6,6 @@ from masthead.console.page_request import PageRequest, get
 from masthead.store import commits
 from masthead.store.request_counts import counts_of
 
-__all__ = ["pages"]
-
 _POLLS = ("changes", "deletions", "snapshot", "digest")
 
 

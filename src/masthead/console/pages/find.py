@@ -11,8 +11,6 @@ from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
 from masthead.store.console_facts import has_order
 
-__all__ = ["pages"]
-
 _SHOWN = 30
 _AMONG_MAX = 2_000
 _ZIP_MIN = 3

@@ -17,8 +17,6 @@ from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
 from masthead.temporary import own_folder
 
-__all__ = ["pages", "planned"]
-
 _CLOSED_SHOWN = 12
 _SHOWN = 200
 _FORMS = ("csv", "xlsx")

@@ -6,8 +6,6 @@ from masthead.books import issues
 from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
 
-__all__ = ["pages"]
-
 _SHOWN = 100
 
 

@@ -5,8 +5,6 @@ from starlette.responses import Response
 from masthead.console.page_request import PageRequest, get
 from masthead.store.loads import loads
 
-__all__ = ["pages"]
-
 _SHOWN = 50
 
 

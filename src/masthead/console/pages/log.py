@@ -7,8 +7,6 @@ from masthead.console.page_request import PageRequest, get
 from masthead.console.roles import Action
 from masthead.store.console_facts import log_page
 
-__all__ = ["pages"]
-
 _SHOWN = 100
 
 

@@ -17,8 +17,6 @@ from masthead.store import Connection
 from masthead.store.books import catalogue, details
 from masthead.store.console_facts import first_issue
 
-__all__ = ["pages"]
-
 _NAMES = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _NAMES)
 _RECIPIENT = "recipient_"

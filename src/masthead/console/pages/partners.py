@@ -7,8 +7,6 @@ from masthead.console.roles import Action
 from masthead.store import accounts, credentials
 from masthead.store.request_counts import counts_of
 
-__all__ = ["pages"]
-
 _DAY_US = 24 * 60 * 60 * 1_000_000
 
 

@@ -17,8 +17,6 @@ from masthead.contract.printable import counted as counted_of
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
 
-__all__ = ["pages"]
-
 
 def renewals(request: PageRequest) -> Response:
     """Show the letters that are due today and the efforts of each publication."""

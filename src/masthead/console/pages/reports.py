@@ -16,8 +16,6 @@ from masthead.console.page_request import PageRequest, get
 from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
 
-__all__ = ["pages"]
-
 _OF_AN_ISSUE = ("press-run", "circulation")
 _NAMES = {
     "press-run": "Press run",

@@ -10,8 +10,6 @@ from masthead.console.forms import id_in
 from masthead.console.templating import template
 from masthead.store import Store, operators
 
-__all__ = ["Cookie", "away", "respond", "sign_out"]
-
 _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 _MINUTE_US = 60 * 1_000_000
 

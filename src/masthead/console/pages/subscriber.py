@@ -6,8 +6,6 @@ from masthead.books import subscribers
 from masthead.console.page_request import PageRequest, get
 from masthead.loading.subscriber_data import record_of
 
-__all__ = ["pages"]
-
 
 def subscriber(request: PageRequest) -> Response:
     """Show a subscriber with subscriptions, deliveries, orders, addresses, answers and changes."""

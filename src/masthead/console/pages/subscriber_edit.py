@@ -6,8 +6,6 @@ from masthead.console.pages.subscription import ADDRESS, address_in
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 
-__all__ = ["pages"]
-
 
 def _edit(books: Books, key: int, form: Form) -> str:
     values = {name: form[name] or None for name in ("first_name", "last_name", "email")}

@@ -10,8 +10,6 @@ from masthead.console.record_forms import Choices, Field, RecordForm, State, pag
 from masthead.console.roles import Action
 from masthead.contract.subscription_types import TYPES
 
-__all__ = ["ADDRESS", "address_in", "pages"]
-
 _HOW: dict[str, tuple[How | None, str]] = {
     "": (None, "Do not change them"),
     "free": ("free", "Those that are more are free"),

@@ -7,8 +7,6 @@ from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.issues import planned
 from masthead.store.console_figures import figures_of
 
-__all__ = ["pages"]
-
 _NEXT = 6
 
 

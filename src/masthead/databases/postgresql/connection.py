@@ -27,18 +27,6 @@ from masthead.databases.postgresql.session import (
 )
 from masthead.errors import BadUsage, MastheadError
 
-__all__ = [
-    "READ_COMMITTED",
-    "REPEATABLE_READ",
-    "UNLIMITED",
-    "PostgresConnection",
-    "beginning",
-    "check_url",
-    "connect",
-    "explaining",
-    "known",
-]
-
 READ_COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 REPEATABLE_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 """How transactions begin. A server may have other defaults (``default_transaction_…``)."""

@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 import greenlet
 
-__all__ = ["Greenlets", "at_most", "current", "suspend"]
-
 Result = TypeVar("Result")
 
 

@@ -19,8 +19,6 @@ from masthead.databases.postgresql.connection import explaining
 from masthead.databases.postgresql.greenlets import current, suspend
 from masthead.databases.postgresql.session import PARAMETERS, Session
 
-__all__ = ["LoopPool"]
-
 Result = TypeVar("Result")
 
 _CONNECTING_MAX = 4

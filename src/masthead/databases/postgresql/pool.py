@@ -11,8 +11,6 @@ from psycopg_pool import ConnectionPool
 from masthead.databases.postgresql.connection import explaining
 from masthead.databases.postgresql.session import PARAMETERS, Session
 
-__all__ = ["Pool"]
-
 WAIT_FOR_CONNECTION_S_MAX = 1.0
 _RECONNECT_S_MAX = 1.0
 _CLOSE_S_MAX = 1.0

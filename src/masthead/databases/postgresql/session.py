@@ -24,8 +24,6 @@ from psycopg.types.numeric import Int8Dumper
 
 from masthead.databases.connection import Row, Value
 
-__all__ = ["PARAMETERS", "Forgotten", "Found", "Session", "Statement", "statement_of", "translated"]
-
 Result = TypeVar("Result")
 
 _CONNECT_S_MAX = 3

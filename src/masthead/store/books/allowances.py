@@ -14,8 +14,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, done_of, terms_of_order
 from masthead.store.books.refunding import find_item, held_of
 
-__all__ = ["Allowed", "allow"]
-
 
 class Allowed(NamedTuple):
     """What an allowance did, in cents: gross, its tax, and what is unearned from now on.

@@ -11,8 +11,6 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 
-__all__ = ["NAME_MAX", "Reason", "add_reason", "reasons", "remove_reason"]
-
 NAME_MAX = 100
 """The most characters that a reason may have."""
 

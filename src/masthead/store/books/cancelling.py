@@ -11,8 +11,6 @@ from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["end_due", "end_now", "leave_campaign", "note_cancelling"]
-
 _ENDING = "books_ending"
 _UNEARNED = """
     coalesce((SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)

@@ -17,27 +17,6 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.served_subscriptions import NOT_PAID
 from masthead.store.database import Connection, Row, Value
 
-__all__ = [
-    "COLUMNS",
-    "Line",
-    "Thing",
-    "add",
-    "add_bundle",
-    "add_issue",
-    "bundles",
-    "lines_of",
-    "listed",
-    "planned_issues",
-    "products",
-    "publications",
-    "remove_issue",
-    "retire_publication",
-    "set_active",
-    "set_bundle",
-    "set_issue",
-    "set_values",
-]
-
 COLUMNS = {
     "publication": (
         "name",

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-__all__ = ["Bundle", "PlannedIssue", "Product", "Publication"]
-
 
 class Publication(NamedTuple):
     """A publication with its settings; ``grace_counts`` is 0 or 1."""

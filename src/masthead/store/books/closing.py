@@ -26,16 +26,6 @@ from masthead.store.books.served_subscriptions import (
 from masthead.store.books.stored_expiry_dates import calendar_of, forecast
 from masthead.store.key_lists import KeyLists
 
-__all__ = [
-    "Exception_",
-    "MailingList",
-    "Run",
-    "check_open",
-    "deliver",
-    "forecast_after_closing",
-    "forecast_gap_list",
-]
-
 _CHANGED, _DATES = "books_changed", "books_simple"
 _REASONS = {
     UNPAID: "its order is not paid",

@@ -9,8 +9,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 from masthead.store.staging import DERIVED
 
-__all__ = ["NAMES", "address_of", "edit_address", "edit_subscriber", "names_of"]
-
 Texts = Mapping[str, str | None]
 
 NAMES = ("first_name", "last_name", "email")

@@ -11,8 +11,6 @@ from masthead.store.books.stored_expiry_dates import forecast
 from masthead.store.database import Value
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["add_kinds", "decimal_of", "refresh", "renew_balances"]
-
 _REFRESHED = "books_refreshed"
 
 _IS_PAID = "t.paid_on IS NOT NULL"

@@ -9,17 +9,6 @@ from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.subscription import held, spans
 from masthead.store.database import Connection, Row
 
-__all__ = [
-    "OrderLine",
-    "Person",
-    "Postal",
-    "Subscription",
-    "SubscriptionLine",
-    "TermShown",
-    "look_at_subscriber",
-    "look_at_subscription",
-]
-
 _NEWEST = 5
 
 

@@ -8,8 +8,6 @@ from masthead.errors import BadInput
 from masthead.store.books.operation import Operation, day_of_opening
 from masthead.store.database import Connection
 
-__all__ = ["check_bookable", "history_until"]
-
 _ALL = 2**63 - 1
 
 

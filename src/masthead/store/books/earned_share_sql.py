@@ -9,8 +9,6 @@ from itertools import pairwise
 
 from masthead.circulation.earned_share import last_day_reached, month_number
 
-__all__ = ["DELIVERED", "earned", "months_served"]
-
 DELIVERED = "(t.issues - t.issues_left)"
 """The number of issues that have come out of the term ``t``, which has an end."""
 

@@ -11,8 +11,6 @@ from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.database import Value
 
-__all__ = ["earn_by_deliveries", "earn_by_months", "listed_issues", "take_back"]
-
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
 _MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"

@@ -5,8 +5,6 @@ from typing import NamedTuple
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.store.database import Connection
 
-__all__ = ["Left", "left_of"]
-
 
 class Left(NamedTuple):
     """A subscription with something left: issues (-1 unlimited), and unearned cents."""

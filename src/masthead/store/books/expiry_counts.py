@@ -13,8 +13,6 @@ from masthead.circulation.expiry_dates import Calendar, Range, date_expired, day
 from masthead.circulation.expiry_report import Expiring, Schedule
 from masthead.store.database import Connection
 
-__all__ = ["expiring_now", "expiring_then", "schedules"]
-
 
 class _Issue(NamedTuple):
     date: date

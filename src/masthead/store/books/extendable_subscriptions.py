@@ -17,18 +17,6 @@ from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
 from masthead.store.books.reader_lookup import SUBSCRIPTIONS
 
-__all__ = [
-    "Delivery",
-    "Extendable",
-    "Named",
-    "check_named",
-    "deliveries",
-    "look_up",
-    "named",
-    "running",
-    "usual_address",
-]
-
 
 class Named(NamedTuple):
     """A subscription that an item names, to be extended."""

@@ -6,8 +6,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import Held
 from masthead.store.books.term_copies import next_term
 
-__all__ = ["add_extension"]
-
 
 def add_extension(books: Operation, found: Held, issues: int, of_class: str) -> int:
     """Add a free term of ``issues`` issues after all others; return its id.

@@ -4,8 +4,6 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.store import deletions
 from masthead.store.database import Connection
 
-__all__ = ["next_ids"]
-
 _ENTITIES = {table: entity for entity, (table, _) in deletions.REMOVABLE.items()}
 
 

@@ -6,8 +6,6 @@ from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Reading
 from masthead.store.database import Connection
 
-__all__ = ["Issue", "check_publication", "find_issue", "issues_of", "newest_closed"]
-
 _COLUMNS = """
     i.issue_id, i.name, i.date, i.publication_id, p.name, p.credit_issues, i.closed_at,
     i.mailing_list_id, i.file_written_at, i.number, i.closes_on, i.mailed_on

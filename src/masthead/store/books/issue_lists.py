@@ -5,8 +5,6 @@ from typing import NamedTuple
 from masthead.errors import NotFound
 from masthead.store.books.operation import Reading
 
-__all__ = ["EntryShown", "ListShown", "entries", "find", "issue_of", "newest", "of_issue"]
-
 _ID_MAX = 2**63 - 1
 
 

@@ -14,8 +14,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
 from masthead.store.database import Row
 
-__all__ = ["Offer", "offer_of"]
-
 
 class Offer(NamedTuple):
     """An item with its net price and tax, and its lines with the prices of this order.

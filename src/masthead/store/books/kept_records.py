@@ -10,8 +10,6 @@ from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.books.operation import mode_of
 from masthead.store.staging import Staging, has_column
 
-__all__ = ["HAS_BOOKS", "check_kept", "kept_from_removal"]
-
 _NAMED_BY = {
     "publications": ("name",),
     "issues": ("name", "publication_id"),

@@ -10,8 +10,6 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import RECEIVED_BY
 from masthead.store.database import Row
 
-__all__ = ["DIGITAL", "PRINTED", "Written", "mark_written", "name_at", "rows_of"]
-
 PRINTED = (
     "keyline",
     "copies",

@@ -6,8 +6,6 @@ from masthead.errors import BadInput, NotFound
 from masthead.store.books.merging_subscriptions import Pair, pairs, unite
 from masthead.store.books.operation import Operation
 
-__all__ = ["Moved", "join"]
-
 
 class Moved(NamedTuple):
     """How many records moved to the subscriber who is kept."""

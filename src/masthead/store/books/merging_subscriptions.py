@@ -15,8 +15,6 @@ from masthead.store.books.subscription import spans as spans_of
 from masthead.store.books.subscription import the_one
 from masthead.store.books.uncancelling import withdraw
 
-__all__ = ["Pair", "pairs", "unite"]
-
 _SPANS = {"suspensions": "suspension_id", "temporary_addresses": "temporary_address_id"}
 
 

@@ -2,8 +2,6 @@
 
 from masthead.store.database import Connection
 
-__all__ = ["begin_with_moved"]
-
 
 def begin_with_moved(connection: Connection, account_id: int, issue_id: int, day: str) -> None:
     """Let subscriptions whose first issue moves to an earlier ``day`` begin on that day.

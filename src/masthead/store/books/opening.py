@@ -24,8 +24,6 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation, operation
 from masthead.store.database import Row, Store
 
-__all__ = ["Balance", "Opened", "open_books"]
-
 _BATCH_ROWS = 5_000
 _FILLED = ("terms", "revenue", "issues", "subscriptions", "subscription_kinds")
 _NAMED_MAX = 5

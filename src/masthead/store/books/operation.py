@@ -16,17 +16,6 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.pending_rows import Pending, Record
 from masthead.store.database import Connection, Store, Value
 
-__all__ = [
-    "Mode",
-    "Operation",
-    "Reading",
-    "check_mode",
-    "day_of_opening",
-    "mode_of",
-    "opened_on",
-    "operation",
-]
-
 Mode = Literal["here", "elsewhere"]
 
 _WITH_COMMIT = (

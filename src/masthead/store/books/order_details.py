@@ -10,8 +10,6 @@ from masthead.store.books.order_keys import listed
 from masthead.store.database import Connection, Row
 from masthead.store.search_filters import ascii_lower
 
-__all__ = ["ItemShown", "OrderShown", "TermShown", "show_order"]
-
 _FIELDS = (
     "order_id",
     "external_reference",

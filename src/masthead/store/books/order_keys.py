@@ -9,8 +9,6 @@ from collections.abc import Iterable
 
 from masthead.store.database import Connection
 
-__all__ = ["RECEIVED_BY", "items_of", "listed"]
-
 RECEIVED_BY = """
     CASE WHEN s.joined_into IS NULL OR EXISTS (
         SELECT 1 FROM subscription_issues AS own WHERE own.account_id = :account_id

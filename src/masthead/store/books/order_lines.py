@@ -35,8 +35,6 @@ from masthead.store.books.order_people import Resolved
 if TYPE_CHECKING:
     from masthead.store.books.pending_rows import Record
 
-__all__ = ["Lines"]
-
 
 class _Publication(NamedTuple):
     late_start: str

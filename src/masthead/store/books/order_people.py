@@ -19,8 +19,6 @@ from masthead.store.books.subscription_addresses import add_address
 from masthead.store.search_filters import ascii_lower
 from masthead.store.staging import DERIVED
 
-__all__ = ["Resolved", "look_up", "resolve"]
-
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Without I, O, 0 and 1, which readers confuse on paper."""
 

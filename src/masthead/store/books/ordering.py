@@ -23,16 +23,6 @@ from masthead.store.books.similar_readers import Resembling
 from masthead.store.database import Connection
 from masthead.store.search_filters import ascii_lower
 
-__all__ = [
-    "Newcomer",
-    "Placed",
-    "newest_order",
-    "place",
-    "place_many",
-    "placed_since",
-    "refresh_subscriptions",
-]
-
 _LOOKED_UP = 500
 """The number of orders whose data is looked up together."""
 

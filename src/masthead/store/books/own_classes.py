@@ -7,8 +7,6 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 
-__all__ = ["add_own_class", "check_class", "own_classes"]
-
 _NAME_MAX = 50
 
 

@@ -13,8 +13,6 @@ from masthead.store.books.kept_records import HAS_BOOKS
 from masthead.store.books.operation import mode_of
 from masthead.store.staging import Staging, has_column
 
-__all__ = ["BOOKS", "OWNED", "check_bundles", "check_import", "check_removal"]
-
 BOOKS = (
     "books",
     "terms",

@@ -17,18 +17,6 @@ from masthead.store.books.earning import listed_issues
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import items_of, listed
 
-__all__ = [
-    "Paid",
-    "Term",
-    "add_revenue",
-    "book",
-    "done_of",
-    "has_ended",
-    "pay",
-    "receipts",
-    "terms_of_order",
-]
-
 
 class Paid(NamedTuple):
     """What a payment brought: net cents received, and how many of them are earned at once."""

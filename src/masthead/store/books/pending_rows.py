@@ -7,8 +7,6 @@ of an import on PostgreSQL, where each statement is a round trip.
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store.database import Connection, Value
 
-__all__ = ["Pending", "Record"]
-
 Record = dict[str, Value]
 
 

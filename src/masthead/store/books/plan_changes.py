@@ -13,8 +13,6 @@ from masthead.store.books.operation import Operation, mode_of
 from masthead.store.database import Connection, Store
 from masthead.store.staging import Staging, has_column
 
-__all__ = ["Plans", "bring_up_to_date", "follow_moved_issues", "plans_of"]
-
 
 class Plans(NamedTuple):
     """The values that determine when subscriptions end.

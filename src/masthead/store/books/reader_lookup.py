@@ -14,18 +14,6 @@ from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
 from masthead.store.search_filters import ascii_lower
 
-__all__ = [
-    "SUBSCRIPTIONS",
-    "Reader",
-    "addresses_of",
-    "companies_at",
-    "places_of",
-    "readers_by",
-    "readers_by_name",
-    "remember",
-    "remember_address",
-]
-
 _ADDRESSES, SUBSCRIPTIONS = "addresses", "subscriptions"
 """The names of memories by subscriber."""
 

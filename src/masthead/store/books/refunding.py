@@ -22,8 +22,6 @@ from masthead.store.books.earlier_orders import check_bookable
 from masthead.store.books.operation import Operation
 from masthead.store.books.paying import Term, add_revenue, terms_of_order
 
-__all__ = ["Refunded", "Stored", "find_item", "held_of", "refund"]
-
 
 class Refunded(NamedTuple):
     """What a refund did, in cents: gross, its tax, and how much of it was already earned.

@@ -13,21 +13,6 @@ from masthead.store.books.issue import check_publication
 from masthead.store.books.mail_file import name_at
 from masthead.store.books.operation import Operation, Reading
 
-__all__ = [
-    "FILE_WITH",
-    "LETTER",
-    "Due",
-    "Letter",
-    "Point",
-    "due",
-    "efforts",
-    "is_noted",
-    "letters",
-    "record_sent",
-    "remove_effort",
-    "set_effort",
-]
-
 LETTER = (
     "effort",
     "publication_id",

@@ -12,8 +12,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.stored_expiry_dates import forecast
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["Reopened", "Undoing", "check_reopening"]
-
 _UNDONE = "books_undone"
 _NAMED_MAX = 20
 _LISTS = """

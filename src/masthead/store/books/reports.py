@@ -17,8 +17,6 @@ from masthead.store.books.operation import Reading, check_mode
 from masthead.store.books.order_keys import RECEIVED_BY
 from masthead.store.database import Connection, Store, Value
 
-__all__ = ["IssueLists", "booked", "counting", "efforts", "lists_of", "moves", "served"]
-
 _EVER = "9999-12-31"
 
 

@@ -10,19 +10,6 @@ from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
 from masthead.store.database import Row, Value
 
-__all__ = [
-    "DELETED",
-    "IS_PASSED_OVER",
-    "NEXT_TERM",
-    "NOT_PAID",
-    "NO_ADDRESS",
-    "PASSED_OVER",
-    "UNPAID",
-    "Grace",
-    "Serving",
-    "is_beyond_credit",
-]
-
 NO_ADDRESS, UNPAID, PASSED_OVER = "no address", "unpaid", "passed over"
 DELETED = "deleted"
 

@@ -20,8 +20,6 @@ from masthead.store.books.reader_lookup import (
 )
 from masthead.store.search_filters import ascii_lower
 
-__all__ = ["Resembling", "described", "look_up", "resembling"]
-
 _SHOWN_MAX = 5
 
 

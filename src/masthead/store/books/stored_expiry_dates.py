@@ -14,8 +14,6 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.database import Row, Value
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["calendar_of", "forecast"]
-
 _MISSED, _ENDS, _DATES, _ALONE = "books_missed", "books_ends", "books_dates", "books_alone"
 _LAST = "books_last"
 _DAY = timedelta(days=1)

@@ -16,8 +16,6 @@ from masthead.store.database import Connection, Row
 from masthead.store.name_forms import spellings
 from masthead.store.search_filters import Search, ascii_lower, beyond
 
-__all__ = ["Alike", "Found", "Sought", "check", "duplicates", "find", "people"]
-
 
 class Sought(NamedTuple):
     """What is known about a subscriber; '' is not known. All known values must match.

@@ -10,18 +10,6 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 
-__all__ = [
-    "Held",
-    "add_suspension",
-    "changeable",
-    "end_span",
-    "held",
-    "is_to_end",
-    "set_values",
-    "spans",
-    "the_one",
-]
-
 _COLUMNS = {"type": "type", "campaign": "renew_campaign_active"}
 _SPANS = {
     "suspensions": "suspension_id",

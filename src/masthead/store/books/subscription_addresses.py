@@ -8,13 +8,6 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_lookup import addresses_of, readers_by, remember_address
 
-__all__ = [
-    "add_address",
-    "add_temporary_address",
-    "address_for",
-    "set_mailing_address",
-]
-
 
 def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str | None]) -> int:
     """Add an address of a subscriber; return its id.

@@ -12,8 +12,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
 from masthead.store.books.served_subscriptions import NEXT_TERM
 
-__all__ = ["CopiesSet", "How", "NextTerm", "next_term", "set_copies"]
-
 How = Literal["free", "convert"]
 _PARTS_MAX = 2**63 - 1
 

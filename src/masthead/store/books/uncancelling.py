@@ -15,8 +15,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import held
 from masthead.store.key_lists import KeyLists
 
-__all__ = ["finalize", "go_back", "uncancel", "withdraw"]
-
 _REVIVED = "books_revived"
 
 
