@@ -202,6 +202,19 @@ def test_copies_are_converted_or_added(desk: Desk) -> None:
     )
 
 
+def test_converting_an_unlimited_term_to_its_own_copies_removes_free_ones(desk: Desk) -> None:
+    """circulation, "Copies": a paid unlimited term has no issues to convert into other copies."""
+    with desk.store.writer() as database, database.transaction():
+        database.change("UPDATE terms SET issues = -1, issues_left = -1 WHERE account_id = 1")
+    subscriptions.set_values(desk.books, 1, Values(copies=3, how="free"))
+    words = refused(desk, subscriptions.set_values, 1, Values(copies=2, how="convert"))
+    assert "no issues to convert" in words
+    converted = subscriptions.set_values(desk.books, 1, Values(copies=1, how="convert"))
+    assert converted.changed == {"copies": (3, 1)}
+    term = desk.table("terms")[0]
+    assert (term["copies"], term["free_copies"], term["free_class"]) == (1, 0, None)
+
+
 def test_a_class_of_ones_own_is_added_once_and_known_by_its_name(desk: Desk) -> None:
     """rules, "A class of the publisher's own"."""
     assert "'hotel' is no class" in refused(desk, subscriptions.extend, 1, 1, "hotel")
