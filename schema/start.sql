@@ -348,7 +348,7 @@ CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subsc
 -- kinds are the same. A list is merged from the kinds that match, each in the order of its ids: so
 -- it takes as long in a large account as in a small one.
 --
--- joined_into: of one that merging has joined, the subscription that has its terms.
+-- merged_into: of one that was merged, the subscription that has its terms.
 CREATE TABLE subscriptions (
     account_id INTEGER NOT NULL,
     subscription_id INTEGER NOT NULL,
@@ -371,7 +371,7 @@ CREATE TABLE subscriptions (
     audit_request_type TEXT,
     begins_on TEXT,
     cancelled_on TEXT,
-    joined_into INTEGER,
+    merged_into INTEGER,
 -- [postgresql]
     kind TEXT GENERATED ALWAYS AS (
         CAST(publication_id AS TEXT) || '|' || coalesce(type, '')
@@ -384,12 +384,12 @@ CREATE TABLE subscriptions (
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
     FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
     FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id),
-    FOREIGN KEY (account_id, joined_into)
+    FOREIGN KEY (account_id, merged_into)
         REFERENCES subscriptions (account_id, subscription_id) DEFERRABLE INITIALLY DEFERRED
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX subscriptions_by_subscriber ON subscriptions (account_id, subscriber_id);
-CREATE INDEX subscriptions_by_joined_into
-    ON subscriptions (account_id, joined_into) WHERE joined_into IS NOT NULL;
+CREATE INDEX subscriptions_by_merged_into
+    ON subscriptions (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscriptions_by_commit ON subscriptions (account_id, commit_id, +subscription_id);
 -- By these, rows are found that refer to an address which is to be removed.
 CREATE INDEX subscriptions_by_mailing_address
@@ -871,7 +871,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('addresses', 'addresses_by_street', '1000000 1000000 5 1'),
     ('subscriptions', 'subscriptions', '1000000 1000000 1'),
     ('subscriptions', 'subscriptions_by_subscriber', '1000000 1000000 2'),
-    ('subscriptions', 'subscriptions_by_joined_into', '1000 1000 1'),
+    ('subscriptions', 'subscriptions_by_merged_into', '1000 1000 1'),
     ('subscriptions', 'subscriptions_by_commit', '1000000 1000000 1000'),
     ('subscriptions', 'subscriptions_by_mailing_address', '1000000 1000000 2'),
     ('subscriptions', 'subscriptions_by_billing_address', '1000000 1000000 2'),

@@ -176,7 +176,7 @@ class Office(Desk):
 
     def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
         merged = subscribers.merge(self.books, kept, gone, keep_both=keep_both)
-        return [each.pair[:2] for each in merged.united]
+        return [each.pair[:2] for each in merged.merged]
 
     # Renewals
 

@@ -408,21 +408,21 @@ FAULTS: dict[str, Plant] = {
     ),
     "closing forecasts nothing anew": _call(books_issues, "forecast_after_closing", _nothing),
     # Merging, renewals, and what all operations do
-    "joining loses the terms": _sql(
+    "merging loses the terms": _sql(
         r"(UPDATE terms SET subscription_id = :one, moved_after)", r"UPDATE terms SET moved_after"
     ),
     "what was delivered to the other one is delivered again": _sql(
         r"UPDATE subscription_issues SET subscription_id = :one\s+WHERE",
         "UPDATE subscription_issues SET subscription_id = :one WHERE FALSE AND",
     ),
-    "joining forgets the letters": _sql(
+    "merging forgets the letters": _sql(
         r"UPDATE renewals_sent SET subscription_id = :one\s+WHERE",
         "UPDATE renewals_sent SET subscription_id = :one WHERE FALSE AND",
     ),
-    "joining forgets suspensions": _call(merging_subscriptions, "_move_spans", _nothing),
-    "what was joined goes on": _sql(
-        r"SET cancelled_on = :today, renew_campaign_active = 0,\s+joined_into",
-        "SET cancelled_on = NULLIF(:today, :today), renew_campaign_active = 0, joined_into",
+    "merging forgets suspensions": _call(merging_subscriptions, "_move_spans", _nothing),
+    "what was merged goes on": _sql(
+        r"SET cancelled_on = :today, renew_campaign_active = 0,\s+merged_into",
+        "SET cancelled_on = NULLIF(:today, :today), renew_campaign_active = 0, merged_into",
     ),
     "who was merged orders nothing": _call(order_people, "_by_id", _not_merged),
     "merging forgets the terms": _sql(

@@ -71,7 +71,7 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
         r"(?s)CASE WHEN EXISTS \(\s+SELECT 1 FROM terms AS o.*?\) THEN coalesce\(:refund_date",
         "CASE WHEN refunded <> :cents THEN coalesce(:refund_date",
     ),
-    "joining ends what nobody has cancelled": _call(
+    "merging ends what nobody has cancelled": _call(
         merging_subscriptions, "_has_issues_left", lambda *_: False
     ),
     "a refund of nothing ends what is over": _call(

@@ -207,7 +207,7 @@ class Books(Orders):
             setattr(self.changeable(key), name, value)
 
     def merge(self, kept: int, gone: int, *, keep_both: bool = False) -> object:
-        """Move all of one subscriber to another, and join what both have of one kind."""
+        """Move all of one subscriber to another, and merge what both have of one kind."""
         check(kept != gone and self.subscribers[kept] and self.subscribers[gone])
         pairs = self.both_have(kept, gone)
         self.subscribers[gone] = False
@@ -222,7 +222,7 @@ class Books(Orders):
         pairs = [] if keep_both else pairs
         pairs = [each for each in pairs if UNLIMITED not in map(self.issues_left, each)]
         for pair in pairs:
-            self.unite(*pair)
+            self.merge_subscriptions(*pair)
         return pairs
 
     def both_have(self, kept: int, gone: int) -> list[tuple[int, int]]:
@@ -240,7 +240,7 @@ class Books(Orders):
                 found.append((other, one) if is_ended else (one, other))
         return found
 
-    def unite(self, one: int, other: int) -> None:
+    def merge_subscriptions(self, one: int, other: int) -> None:
         """All that the other one has goes to the first; what both received stays where it is."""
         if self.is_to_end(other):
             self.withdraw(other)
@@ -267,8 +267,10 @@ class Books(Orders):
         if (second.last_purchase or 0) > (first.last_purchase or 0):
             first.last_purchase, first.last_bundle = second.last_purchase, second.last_bundle
         second.cancelled_on, second.campaign = self.today, 0
-        self.joined = {n: one if to == other else to for n, to in self.joined.items()}
-        self.joined[other] = one
+        self.merged_subscriptions = {
+            n: one if to == other else to for n, to in self.merged_subscriptions.items()
+        }
+        self.merged_subscriptions[other] = one
 
     def move_spans(self, spans: dict[int, Span], one: int, other: int) -> None:
         """Move spans, without the days that the first one has already: day by day."""

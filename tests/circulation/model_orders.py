@@ -104,7 +104,9 @@ class Orders(Cancelling):
             if asked.recipient is None and asked.address is None:
                 return payer
             return self.person(asked.recipient or payer.subscriber, asked.address)
-        found = self.subscriptions[self.joined.get(asked.subscription, asked.subscription)]
+        found = self.subscriptions[
+            self.merged_subscriptions.get(asked.subscription, asked.subscription)
+        ]
         check(found.cancelled_on is None and not asked.is_new)
         lines = self.offer(asked).lines
         check((found.publication, found.type) in {(each.publication, each.type) for each in lines})
@@ -161,7 +163,7 @@ class Orders(Cancelling):
         wanted = reader.subscriber, line.publication, line.type
         same = [n for n, s in self.subscriptions.items() if s.cancelled_on is None
                 and wanted == (s.subscriber, s.publication, s.type)]  # fmt: skip
-        named = self.joined.get(asked.subscription or 0, asked.subscription or 0)
+        named = self.merged_subscriptions.get(asked.subscription or 0, asked.subscription or 0)
         named = named if named in same else 0
         same = [] if asked.is_new else [named] if named else same
         key = begun.get((*wanted, named)) or self.running(same)

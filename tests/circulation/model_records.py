@@ -263,8 +263,8 @@ class Records:
     """Whether each is there, and not deleted."""
     merged: dict[int, int] = field(default_factory=dict)
     """Who is kept, by who was merged."""
-    joined: dict[int, int] = field(default_factory=dict)
-    """Into which one a subscription was joined."""
+    merged_subscriptions: dict[int, int] = field(default_factory=dict)
+    """Into which one a subscription was merged."""
     addresses: dict[int, Address] = field(default_factory=dict)
     bundles: dict[int, Offer] = field(default_factory=dict)
     products: dict[int, Offer] = field(default_factory=dict)

@@ -26,7 +26,7 @@ _QUERIES = {
     "subscriptions": """subscription_id, subscriber_id, publication_id, type, begins_on,
         date_created, mailing_address_id, billing_address_id, copies, renew_campaign_active,
         date_last_renewed, last_purchase_bundle_id, last_purchase_id, cancelled_on, issues,
-        paid_issues_left, unearned_revenue, date_expired, joined_into""",
+        paid_issues_left, unearned_revenue, date_expired, merged_into""",
     "terms": """term_id, subscription_id, order_item_id, issues, issues_left, price, kind, months,
         paid_on, starts_on, ended_at IS NOT NULL, moved_after IS NOT NULL, copies, class,
         free_copies, free_class, allowed, spread_after, spread_earned, spread_parts""",
@@ -135,7 +135,7 @@ def of_model(books: Books) -> Shown:
                 books.paid_issues_left(n),
                 _decimal(sum(map(books.unearned, books.terms_of(n)))),
                 books.expires(n),
-                books.joined.get(n),
+                books.merged_subscriptions.get(n),
             )
             for n, each in books.subscriptions.items()
         },

@@ -169,7 +169,7 @@ STORY: list[Step] = [
     ("close", {"issue": 13}),
     ("reopen", {"issue": 13}),
     # Two readers who are one: what one has got comes no second time, and the letter, the suspension
-    # and the terms go with it. Who was merged, and what was joined, means the one that is kept.
+    # and the terms go with it. What was merged, reader or subscription, means the one kept.
     _order(None, Asked(ONE_PRINTED, address="7 Row")),
     _order(None, Asked(ONE_PRINTED)),
     ("plan", {"publication": TIDE, "day": _day(8, 1)}),

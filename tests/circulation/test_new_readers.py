@@ -42,9 +42,9 @@ def test_who_looks_like_a_reader_is_said_before_it_is_saved(store: Store, tmp_pa
         assert loaded[1] == "new readers who look like one who is there: 1"
         assert loaded[2].startswith("orders.csv:2: subscriber_id: Otto Ost looks like subscriber 1")
         merged = run("subscriber", "merge", 2, "--into=1")
-        assert "; subscription 2 is joined into 1: Tide, Print, 24 issues left" in merged[-1]
+        assert "; subscription 2 is merged into 1: Tide, Print, 24 issues left" in merged[-1]
         shown = run("subscriber", "show", 1)
-        assert any(line.endswith(", joined into subscription 1") for line in shown)
+        assert any(line.endswith(", merged into subscription 1") for line in shown)
         apart = run("subscriber", "merge", 3, "--into=1", "--keep-both")
         assert apart[-1].endswith("; subscriptions 1 and 3 both go on: Tide, Print")
     finally:

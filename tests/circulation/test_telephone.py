@@ -258,8 +258,8 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])
         for row in desk.table("subscriptions")
     ]
-    joined = subscribers.merge(desk.books, 1, 2, keep_both=True)
-    assert joined.moved == (1, 1, 0, 1, 1)
+    merged = subscribers.merge(desk.books, 1, 2, keep_both=True)
+    assert merged.moved == (1, 1, 0, 1, 1)
     assert {row["subscriber_id"] for row in desk.table("subscriptions")} == {1}
     after = [
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])

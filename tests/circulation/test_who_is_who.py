@@ -274,7 +274,7 @@ def test_what_cannot_be_extended_is_refused(desk: Desk) -> None:
     assert "was cancelled on 2027-01-01" in refused(desk, Person(1), named)
 
 
-def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
+def test_merging_makes_one_of_what_both_have(desk: Desk) -> None:
     """decisions, "What merging joins" (C3, D1): terms in order, one end, one copy."""
     place(desk, OTTO)
     place(desk, OTTO, Item(ONE))
@@ -283,7 +283,7 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     subscriptions.suspend(desk.books, 2, "2027-03-20", "2027-04-30")
     subscriptions.move_for_a_while(desk.books, 2, at("Palm Court"), "2027-03-01", "2027-03-10")
     merged = merge(desk, 1, 2)
-    assert [each.pair[:2] for each in merged.united] == [(1, 2)]
+    assert [each.pair[:2] for each in merged.merged] == [(1, 2)]
     one, other = desk.table("subscriptions")
     assert (one["issues"], one["unearned_revenue"], one["date_expired"]) == (
         11,
@@ -291,7 +291,7 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
         "2028-02-29",
     )
     assert (other["issues"], other["unearned_revenue"], other["cancelled_on"]) == (0, "0.00", TODAY)
-    assert (other["joined_into"], other["renew_campaign_active"]) == (1, 0)
+    assert (other["merged_into"], other["renew_campaign_active"]) == (1, 0)
     assert [row["subscription_id"] for row in desk.table("terms")] == [1, 1]
     spans = [
         (r["subscription_id"], r["from_date"], r["to_date"]) for r in desk.table("suspensions")
@@ -306,7 +306,7 @@ def test_merging_joins_what_both_have_into_one(desk: Desk) -> None:
     with pytest.raises(BadInput, match=r"term 2 .* was merged into another subscriber"):
         issues.reopen(desk.books, 1)
     assert issues.close(desk.books, 2).entries == 1
-    with pytest.raises(BadInput, match="was joined into 1"):
+    with pytest.raises(BadInput, match="was merged into 1"):
         subscriptions.suspend(desk.books, 2)
 
 
@@ -340,7 +340,7 @@ def test_both_go_on_where_that_is_said_or_one_is_unlimited(desk: Desk) -> None:
     assert [each[:2] for each in first.apart] == [(1, 2)]
     second = merge(desk, 1, 3)
     assert [(each.other_id, each.is_unlimited) for each in second.apart] == [(3, True)]
-    assert not first.united
-    assert not second.united
-    assert [row["joined_into"] for row in desk.table("subscriptions")] == [None] * 3
+    assert not first.merged
+    assert not second.merged
+    assert [row["merged_into"] for row in desk.table("subscriptions")] == [None] * 3
     assert [row["merged_into"] for row in desk.table("subscribers")] == [None, 1, 1]

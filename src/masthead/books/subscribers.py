@@ -37,7 +37,6 @@ __all__ = [
     "Person",
     "Sought",
     "SubscriptionLine",
-    "United",
     "address",
     "duplicates",
     "edit",
@@ -221,7 +220,7 @@ def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool 
     return done
 
 
-class United(NamedTuple):
+class MergedPair(NamedTuple):
     """Subscriptions that were merged: issues left in total, and the last day, … if unknown."""
 
     pair: Pair
@@ -235,7 +234,7 @@ class Merged(NamedTuple):
     kept: int
     gone: int
     moved: Moved
-    united: Sequence[United]
+    merged: Sequence[MergedPair]
     apart: Sequence[Pair]
 
     @property
@@ -249,10 +248,10 @@ class Merged(NamedTuple):
         what = f", with {', '.join(moved)}" if moved else ""
         said = [f"subscriber {self.gone} is merged into {self.kept}{what}"]
         said += [
-            f"subscription {pair.other_id} is joined into {pair.subscription_id}: "
+            f"subscription {pair.other_id} is merged into {pair.subscription_id}: "
             f"{pair.publication}, {pair.type}, {counted(issues, 'issue')} left, "
             f"until {last_day}"
-            for pair, issues, last_day in self.united
+            for pair, issues, last_day in self.merged
         ]
         said += [
             f"subscriptions {pair.subscription_id} and {pair.other_id} both go on: "
@@ -278,15 +277,15 @@ def merge(
     if kept == gone:
         raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")
     with books.change(dry_run=dry_run) as change:
-        moved, pairs, apart = merging_subscribers.join(change, kept, gone, keep_both=keep_both)
-        united = []
+        moved, pairs, apart = merging_subscribers.merge(change, kept, gone, keep_both=keep_both)
+        merged = []
         for pair in pairs:
             fields = look_at_subscription(
                 change.connection, books.account_id, pair.subscription_id
             ).fields
-            united.append(
-                United(pair, int(fields["issues"] or 0), str(fields["date_expired"] or "…"))
+            merged.append(
+                MergedPair(pair, int(fields["issues"] or 0), str(fields["date_expired"] or "…"))
             )
-        done = Merged(kept, gone, moved, united, apart)
+        done = Merged(kept, gone, moved, merged, apart)
         change.say(done.sentence)
     return done

@@ -75,13 +75,13 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
         issues,
         last_day,
         cancelled,
-        joined_into,
+        merged_into,
     ) in found.subscriptions:
         left = "unlimited" if issues == UNLIMITED else f"{issues or 0} issues left"
         until = f", until {last_day}" if last_day else ""
         ended = f", cancelled on {cancelled}" if cancelled else ""
-        if joined_into is not None:
-            ended = f", joined into subscription {joined_into}"
+        if merged_into is not None:
+            ended = f", merged into subscription {merged_into}"
         click.echo(
             f"subscription {subscription_id}: {printable(publication or '')}, {type_ or ''}, "
             f"copies {copies or 0}, {left}{until}{ended}"

@@ -114,7 +114,7 @@ class AddressRecord(shapes.Address):
 
 
 class SubscriptionRecord(Struct):
-    """A subscription; ``joined_into`` is the one that has had its terms since a merging."""
+    """A subscription; ``merged_into`` is the one that has had its terms since a merging."""
 
     subscription_id: Key
     subscriber_id: Key
@@ -136,7 +136,7 @@ class SubscriptionRecord(Struct):
     audit_request_type: TextOrNull
     begins_on: DateOrNull
     cancelled_on: DateOrNull
-    joined_into: IdOrNull
+    merged_into: IdOrNull
 
 
 class SubscriptionIssue(Struct):
@@ -341,7 +341,7 @@ TABLES = (
         publication_id="publications",
         mailing_address_id="addresses",
         billing_address_id="addresses",
-        joined_into="subscriptions",
+        merged_into="subscriptions",
     ),
     _table("custom_fields", CustomField),
     _table("custom_field_options", CustomFieldOptionRecord, field_id="custom_fields"),

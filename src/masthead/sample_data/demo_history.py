@@ -20,7 +20,7 @@ from masthead.sample_data.generate_values import password, two_decimals
 _SUBSCRIBERS = 2000
 _SEED = 1
 _NIGHTS = 10
-_JOINING = _SUBSCRIBERS // (20 * _NIGHTS)
+_NEW_EACH_NIGHT = _SUBSCRIBERS // (20 * _NIGHTS)
 _NIGHTS_BETWEEN_LISTS = 3
 _FIRST_LIST_ID = 100
 _ISSUES_SHOWN_MIN = 6
@@ -90,7 +90,9 @@ class _History:
     def nights(self) -> Iterator[dict[str, list[Row]]]:
         """Yield the rows of each night by table."""
         rows = self._readers.rows
-        self._known = [self._readers.add() for _ in range(_SUBSCRIBERS - _JOINING * (_NIGHTS - 1))]
+        self._known = [
+            self._readers.add() for _ in range(_SUBSCRIBERS - _NEW_EACH_NIGHT * (_NIGHTS - 1))
+        ]
         for name, found in self._publisher.rows().items():
             rows[name] += found
         for name, found in catalogue_rows(self._publisher.publications).items():
@@ -101,7 +103,7 @@ class _History:
             self._calendar.today = night
             self._deliver(night)
             self._changes(night)
-            self._known += [self._readers.add(new=True) for _ in range(_JOINING)]
+            self._known += [self._readers.add(new=True) for _ in range(_NEW_EACH_NIGHT)]
             yield self._night()
 
     def sample(self) -> Sample:

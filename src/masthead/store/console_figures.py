@@ -66,7 +66,7 @@ def figures_of(store: Store, account_id: int, today: str) -> Figures:
             """
             SELECT
                 coalesce(sum(CASE WHEN substr(date_created, 1, 7) = :month THEN 1 ELSE 0 END), 0),
-                coalesce(sum(CASE WHEN (joined_into IS NULL
+                coalesce(sum(CASE WHEN (merged_into IS NULL
                         AND substr(cancelled_on, 1, 7) = :month)
                     OR (cancelled_on IS NULL AND issues = 0
                         AND substr(date_expired, 1, 7) = :month) THEN 1 ELSE 0 END), 0)

@@ -23,10 +23,10 @@ def check(staging: Staging, *, discard: bool) -> None:
 
 
 def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
-    are_united = table.name in staging.mapped_tables and _unite_repeated(staging, table)
+    have_repeats = table.name in staging.mapped_tables and _drop_repeated(staging, table)
     _check_duplicates(staging, table)
     # Needed even without ``discard``: the checks below rely on unique keys.
-    if staging.discard(table) or are_united:
+    if staging.discard(table) or have_repeats:
         staging.renew(table)
     _check_required(staging, table)
     _check_unique_among_staged(staging, table)
@@ -43,7 +43,7 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
         staging.discard(table)
 
 
-def _unite_repeated(staging: Staging, table: Table) -> bool:
+def _drop_repeated(staging: Staging, table: Table) -> bool:
     """Delete repeated records of mapped files; return whether there were any.
 
     Repeats that differ are deleted too, and are problems. Only rows with the same columns are

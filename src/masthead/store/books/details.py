@@ -62,7 +62,7 @@ class Subscription(NamedTuple):
 class SubscriptionLine(NamedTuple):
     """A subscription in one line: issues left (-1: unlimited), and the last day.
 
-    ``joined_into`` is the subscription into which it was merged.
+    ``merged_into`` is the subscription into which it was merged.
     """
 
     subscription_id: int
@@ -72,7 +72,7 @@ class SubscriptionLine(NamedTuple):
     issues: int | None
     last_day: str | None
     cancelled_on: str | None
-    joined_into: int | None
+    merged_into: int | None
 
 
 class OrderLine(NamedTuple):
@@ -120,7 +120,7 @@ def look_at_subscription(
         "date_last_renewed",
         "date_expired",
         "cancelled_on",
-        "joined_into",
+        "merged_into",
         "renew_campaign_active",
     )
     (row,) = connection.rows(
@@ -128,7 +128,7 @@ def look_at_subscription(
         SELECT s.subscription_id, s.publication_id, p.name, s.subscriber_id, r.first_name,
             r.last_name, s.type, s.copies, s.issues, s.paid_issues_left, s.unearned_revenue,
             s.begins_on, s.date_created, s.date_last_renewed, s.date_expired, s.cancelled_on,
-            s.joined_into, s.renew_campaign_active, s.mailing_address_id, s.billing_address_id
+            s.merged_into, s.renew_campaign_active, s.mailing_address_id, s.billing_address_id
         FROM subscriptions AS s
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
@@ -273,7 +273,7 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     subscriptions = connection.rows(
         """
         SELECT s.subscription_id, p.name, s.type, s.copies, s.issues, s.date_expired,
-            s.cancelled_on, s.joined_into
+            s.cancelled_on, s.merged_into
         FROM subscriptions AS s
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id

@@ -75,7 +75,7 @@ def named(books: Operation, subscription_id: int, number: int) -> Named:
         """
         SELECT s.subscription_id, s.subscriber_id, s.publication_id, s.type, s.cancelled_on
         FROM subscriptions AS s WHERE s.account_id = :account_id AND s.subscription_id = coalesce((
-            SELECT j.joined_into FROM subscriptions AS j
+            SELECT j.merged_into FROM subscriptions AS j
             WHERE j.account_id = :account_id AND j.subscription_id = :subscription_id
         ), :subscription_id)
         """,

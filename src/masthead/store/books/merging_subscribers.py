@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
-from masthead.store.books.merging_subscriptions import Pair, pairs, unite
+from masthead.store.books.merging_subscriptions import Pair, merge_subscriptions, pairs
 from masthead.store.books.operation import Operation
 
 
@@ -17,7 +17,7 @@ class Moved(NamedTuple):
     answers: int
 
 
-def join(
+def merge(
     books: Operation, kept: int, gone: int, *, keep_both: bool
 ) -> tuple[Moved, list[Pair], list[Pair]]:
     """Move all that ``gone`` has to ``kept``, both ids of subscribers, and merge subscriptions.
@@ -74,10 +74,10 @@ def join(
         account_id=books.account_id,
         gone=gone,
     )
-    united = [pair for pair in both if not (keep_both or pair.is_unlimited)]
-    for pair in united:
-        unite(books, pair.subscription_id, pair.other_id)
-    return done, united, [pair for pair in both if pair not in united]
+    merged = [pair for pair in both if not (keep_both or pair.is_unlimited)]
+    for pair in merged:
+        merge_subscriptions(books, pair.subscription_id, pair.other_id)
+    return done, merged, [pair for pair in both if pair not in merged]
 
 
 def _check(books: Operation, subscriber_id: int) -> None:

@@ -64,7 +64,7 @@ def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
     return found
 
 
-def unite(books: Operation, subscription_id: int, other_id: int) -> None:
+def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -> None:
     """Move all that the other subscription has to the first, which ends the other one.
 
     The terms are used up in the order in which all were added. Deliveries and entries of lists stay
@@ -109,7 +109,7 @@ def unite(books: Operation, subscription_id: int, other_id: int) -> None:
     books.connection.change(
         """
         UPDATE subscriptions SET cancelled_on = :today, renew_campaign_active = 0,
-            joined_into = :one, commit_id = :commit_id,
+            merged_into = :one, commit_id = :commit_id,
             date_expired = CASE WHEN begins_on IS NULL THEN NULL ELSE date_expired END
         WHERE account_id = :account_id AND subscription_id = :other
         """,
@@ -140,8 +140,8 @@ _MOVES = (
         WHERE g.account_id = :account_id AND g.subscription_id = :one)
     """,
     """
-    UPDATE subscriptions SET joined_into = :one
-    WHERE account_id = :account_id AND joined_into = :other
+    UPDATE subscriptions SET merged_into = :one
+    WHERE account_id = :account_id AND merged_into = :other
     """,
 )
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from masthead.store.database import Connection
 
 RECEIVED_BY = """
-    CASE WHEN s.joined_into IS NULL OR EXISTS (
+    CASE WHEN s.merged_into IS NULL OR EXISTS (
         SELECT 1 FROM subscription_issues AS own WHERE own.account_id = :account_id
         AND own.subscription_id = e.subscription_id AND own.issue_id = :issue_id)
-    THEN e.subscription_id ELSE s.joined_into END
+    THEN e.subscription_id ELSE s.merged_into END
     """
 """The subscription that has the delivery of a list's entry ``e``, whose subscription is ``s``: its
 own, or the one into which it was merged since (``store.books.merging_subscriptions``)."""

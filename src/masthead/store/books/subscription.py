@@ -21,7 +21,7 @@ class Held(NamedTuple):
     """A subscription: ``issues`` left (-1 unlimited); other columns are as in the interface.
 
     ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the publication's
-    newest closed issue, or None. ``joined_into`` is the subscription into which it was merged.
+    newest closed issue, or None. ``merged_into`` is the subscription into which it was merged.
     """
 
     subscription_id: int
@@ -32,7 +32,7 @@ class Held(NamedTuple):
     begins_on: str | None
     cancelled_on: str | None
     newest_closed: str | None
-    joined_into: int | None = None
+    merged_into: int | None = None
 
 
 def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
@@ -43,7 +43,7 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
             s.issues, s.begins_on, s.cancelled_on,
             (SELECT max(i.date) FROM issues AS i
                 WHERE i.account_id = s.account_id AND i.publication_id = s.publication_id
-                AND i.closed_at IS NOT NULL), s.joined_into
+                AND i.closed_at IS NOT NULL), s.merged_into
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
@@ -61,9 +61,9 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
 def changeable(books: Operation, subscription_id: int) -> Held:
     """Return the subscription; raise BadInput if it was cancelled, NotFound if there is none."""
     found = held(books.connection, books.account_id, subscription_id)
-    if found.joined_into is not None:
+    if found.merged_into is not None:
         raise BadInput(
-            f"subscription {subscription_id} was joined into {found.joined_into}, which has its "
+            f"subscription {subscription_id} was merged into {found.merged_into}, which has its "
             "issues now"
         )
     if found.cancelled_on is not None:

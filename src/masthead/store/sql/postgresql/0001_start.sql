@@ -341,7 +341,7 @@ CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subsc
 -- kinds are the same. A list is merged from the kinds that match, each in the order of its ids: so
 -- it takes as long in a large account as in a small one.
 --
--- joined_into: of one that merging has joined, the subscription that has its terms.
+-- merged_into: of one that was merged, the subscription that has its terms.
 CREATE TABLE subscriptions (
     account_id BIGINT NOT NULL,
     subscription_id BIGINT NOT NULL,
@@ -364,7 +364,7 @@ CREATE TABLE subscriptions (
     audit_request_type TEXT COLLATE "C",
     begins_on TEXT COLLATE "C",
     cancelled_on TEXT COLLATE "C",
-    joined_into BIGINT,
+    merged_into BIGINT,
     kind TEXT COLLATE "C" GENERATED ALWAYS AS (
         CAST(publication_id AS TEXT) || '|' || coalesce(type, '')
         || '|' || coalesce(CAST(copies AS TEXT), '') || '|' || coalesce(CAST(issues AS TEXT), '')
@@ -375,12 +375,12 @@ CREATE TABLE subscriptions (
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id),
     FOREIGN KEY (account_id, mailing_address_id) REFERENCES addresses (account_id, address_id),
     FOREIGN KEY (account_id, billing_address_id) REFERENCES addresses (account_id, address_id),
-    FOREIGN KEY (account_id, joined_into)
+    FOREIGN KEY (account_id, merged_into)
         REFERENCES subscriptions (account_id, subscription_id) DEFERRABLE INITIALLY DEFERRED
 );
 CREATE INDEX subscriptions_by_subscriber ON subscriptions (account_id, subscriber_id);
-CREATE INDEX subscriptions_by_joined_into
-    ON subscriptions (account_id, joined_into) WHERE joined_into IS NOT NULL;
+CREATE INDEX subscriptions_by_merged_into
+    ON subscriptions (account_id, merged_into) WHERE merged_into IS NOT NULL;
 CREATE INDEX subscriptions_by_commit ON subscriptions (account_id, commit_id, subscription_id);
 -- By these, rows are found that refer to an address which is to be removed.
 CREATE INDEX subscriptions_by_mailing_address
@@ -974,7 +974,7 @@ CREATE UNLOGGED TABLE staged_subscriptions (
     audit_request_type TEXT COLLATE "C",
     begins_on TEXT COLLATE "C",
     cancelled_on TEXT COLLATE "C",
-    joined_into BIGINT
+    merged_into BIGINT
 );
 CREATE INDEX staged_subscriptions_by_key
     ON staged_subscriptions (account_id, load_id, subscription_id);
