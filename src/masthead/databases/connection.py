@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from masthead.errors import StoreUnavailable
 
@@ -16,6 +16,8 @@ Dialect = Literal["sqlite", "postgresql", "duckdb"]
 Value = int | str | None
 Row = tuple[Any, ...]
 Result = TypeVar("Result")
+Shape = TypeVar("Shape", bound=NamedTuple)
+Scalar = TypeVar("Scalar", int, str)
 
 _RETRY_S_MAX = 0.1
 
@@ -47,6 +49,24 @@ class Connection(Protocol):
 
     def row(self, sql: str, /, **values: Value) -> Row | None:
         """Return the first row, or None."""
+
+    def rows_as(self, kind: type[Shape], sql: str, /, **values: Value) -> list[Shape]:
+        """Return all rows as ``kind``, a NamedTuple with a field for each column, in order.
+
+        Raises TypeError if the statement has more or fewer columns.
+        """
+
+    def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
+        """Return the first row as ``kind``, like :meth:`rows_as`, or None."""
+
+    def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
+        """Return the values of the only column, which has no nulls, converted to ``kind``."""
+
+    def value_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> Scalar | None:
+        """Return the only value of the first row, converted to ``kind``.
+
+        Returns None if the value is null or there is no row.
+        """
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, in constant memory.
@@ -85,7 +105,7 @@ class Connection(Protocol):
 
 
 class RowsAndStreams(ABC):
-    """The common part of all connections: the first row, and streams that are closed in time."""
+    """The common part of all connections: typed rows, and streams that are closed in time."""
 
     streams: "OpenStreams"
 
@@ -101,6 +121,24 @@ class RowsAndStreams(ABC):
         """Return the first row, or None."""
         found = self.rows(sql, **values)
         return found[0] if found else None
+
+    def rows_as(self, kind: type[Shape], sql: str, /, **values: Value) -> list[Shape]:
+        """Return all rows as NamedTuples."""
+        return [kind._make(row) for row in self.rows(sql, **values)]
+
+    def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
+        """Return the first row as a NamedTuple, or None."""
+        found = self.row(sql, **values)
+        return None if found is None else kind._make(found)
+
+    def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
+        """Return the values of the only column."""
+        return [kind(value) for (value,) in self.rows(sql, **values)]
+
+    def value_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> Scalar | None:
+        """Return the only value of the first row, or None."""
+        (value,) = self.row(sql, **values) or (None,)
+        return None if value is None else kind(value)
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one."""
