@@ -218,7 +218,7 @@ def _text(day: date | None) -> str | None:
 
 
 def _made(made: MailingList) -> object:
-    return made.mailing_list_id, made.entries, {each[0]: each.why for each in made.exceptions}
+    return made.mailing_list_id, made.entries, {each[0]: each.why for each in made.held}
 
 
 def _person(subscriber: int | None, address: int | str | None) -> Person:

@@ -221,7 +221,7 @@ FAULTS: dict[str, Plant] = {
     ),
     "a term that is passed over needs no hand": _call(
         Serving,
-        "exceptions",
+        "held",
         lambda right, *given: [row for row in right(*given) if row[2] != "passed over"],
     ),
     "a closing is not noted in the issue": _sql(

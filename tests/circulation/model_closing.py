@@ -97,7 +97,7 @@ class Closing(Rules):
         return self.make_list(issue, MailingList(issue, main_list))
 
     def make_list(self, issue: int, made: MailingList) -> object:
-        found, exceptions = self.issues[issue], {}
+        found, held = self.issues[issue], {}
         number: int | None = add(self.lists, made, self.gone_lists)
         assert number is not None
         for key, subscription in sorted(self.subscriptions.items()):
@@ -105,20 +105,20 @@ class Closing(Rules):
                 continue
             since, is_due = made.grace_from, self.is_due(key, issue)
             if is_due or (since and self.gets_grace(key, issue, made.grace_issues, since)):
-                exceptions[key] = self.deliver(number, key, is_grace=not is_due)
+                held[key] = self.deliver(number, key, is_grace=not is_due)
             elif self.is_deleted(key, issue):
-                exceptions[key] = "deleted"
-        exceptions = {key: why for key, why in exceptions.items() if why}
+                held[key] = "deleted"
+        held = {key: why for key, why in held.items() if why}
         if made.parent and not made.entries:
             del self.lists[number]
-            return None, 0, exceptions
+            return None, 0, held
         if not made.parent:
             found.closed, found.main_list = self.moment, number
             self.finalize(issue)
         self.settle_all(issue)
         self.follow_copies()
         self.end_due(issue)
-        return number, len(made.entries), exceptions
+        return number, len(made.entries), held
 
     def reopen(self, issue: int) -> object:
         """Undo the deliveries of the latest closed issue; return how many, of how many lists."""

@@ -83,7 +83,7 @@ def _is_beyond_credit(term: Term, credit_issues: int) -> bool:
 def verdict(reader: Reader, closing: Closing) -> Verdict:
     """Return what closing an issue does with a subscription that has not got it.
 
-    A term that is not paid gives ``credit_issues``; then the subscription is an exception, unless
+    A term that is not paid gives ``credit_issues``; then the subscription is held, unless
     a later term is paid.
     """
     if reader.is_ended or reader.is_suspended:

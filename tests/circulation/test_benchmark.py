@@ -58,7 +58,7 @@ def test_the_bare_statements_add_the_rows_that_closing_adds(store: Store, url: s
         made = issues.close(Books(opened, 1, ACTOR), ISSUES[0])
         opened.close()
         assert made.entries == READERS - SUSPENDED
-        assert not made.exceptions
+        assert not made.held
         assert newest_list(url) == (made.mailing_list_id, made.entries)
         bring(url, bare, made.mailing_list_id or 0)
         insert_bare(bare)

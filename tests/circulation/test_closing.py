@@ -125,7 +125,7 @@ def test_an_issue_is_delivered_out_of_the_oldest_term(desk: Desk) -> None:
     )
     desk.refresh()
     made = close(desk)
-    assert (made.name, made.entries, made.exceptions) == ("Tide no. 3", 2, [])
+    assert (made.name, made.entries, made.held) == ("Tide no. 3", 2, [])
     assert [tuple(run) for run in made.runs] == [
         ("Digital", 0, 0, 1, 1, 0),
         ("Print", 0, 1, 1, 7, 2),
@@ -184,7 +184,7 @@ def test_a_preview_is_what_closing_gives_and_changes_nothing(desk: Desk) -> None
     assert desk.everything() == before
     assert desk.rows("SELECT commit_id, visible_at FROM commits ORDER BY 1") == commits
     assert close(desk) == preview
-    assert [tuple(each) for each in preview.exceptions] == [(2, 1, "no address")]
+    assert [tuple(each) for each in preview.held] == [(2, 1, "no address")]
 
 
 def test_each_closing_is_one_commit_and_one_entry_of_the_audit_log(desk: Desk) -> None:
@@ -204,7 +204,7 @@ def test_each_closing_is_one_commit_and_one_entry_of_the_audit_log(desk: Desk) -
     assert entries[0] == (
         "ada",
         "issue close",
-        "issue 3 (Tide no. 3) was closed with list 1: 1 entry, 0 exceptions",
+        "issue 3 (Tide no. 3) was closed with list 1: 1 entry, 0 held",
     )
 
 
@@ -245,12 +245,12 @@ def test_a_gap_list_brings_what_is_missed_and_never_twice(desk: Desk) -> None:
     close(desk)
     before = desk.everything()
     gap = issues.make_gap_list(desk.books, 3)
-    assert (gap.mailing_list_id, gap.entries, len(gap.exceptions)) == (None, 0, 1)
+    assert (gap.mailing_list_id, gap.entries, len(gap.held)) == (None, 0, 1)
     assert desk.everything() == before
     with desk.store.writer() as database:
         database.change("UPDATE addresses SET address = '2 Quay' WHERE address_id = 2")
     gap = issues.make_gap_list(desk.books, 3)
-    assert (gap.mailing_list_id, gap.entries, gap.exceptions) == (2, 1, [])
+    assert (gap.mailing_list_id, gap.entries, gap.held) == (2, 1, [])
     entries = desk.rows(
         "SELECT mailing_list_id, subscription_id FROM mailing_list_entries ORDER BY 1"
     )
@@ -341,16 +341,16 @@ def test_the_database_serves_whom_the_rule_serves(
     grace: Any = {"issues": grace_issues, "since": grace_from}
     closed = close(desk, **grace)
     after = desk.everything()
-    exceptions = {each.subscription_id: each.why for each in closed.exceptions}
+    held = {each.subscription_id: each.why for each in closed.held}
     got = received(desk)
     for number, (what, taken) in expected.items():
         assert (number in got) == (what in {Verdict.SERVED, Verdict.GRACE}), (number, what)
-        is_exception = what in {Verdict.UNPAID, Verdict.NO_ADDRESS, Verdict.DELETED}
+        is_held = what in {Verdict.UNPAID, Verdict.NO_ADDRESS, Verdict.DELETED}
         own = [term for term in before["terms"] if term["subscription_id"] == number]
         older = [term for term in own if taken and term["term_id"] < taken.term_id]
         is_passed = what is Verdict.SERVED and any(term["issues_left"] for term in older)
-        needs = what.value if is_exception else "passed over" if is_passed else None
-        assert exceptions.get(number) == needs
+        needs = what.value if is_held else "passed over" if is_passed else None
+        assert held.get(number) == needs
         if number in got:
             away = readers[number - 1]["away"]
             assert got[number] == (

@@ -275,14 +275,14 @@ def test_the_page_has_everybody(course: Course) -> None:
 
 
 def test_the_lists_are_what_the_page_says(course: Course) -> None:
-    """circulation, "Close" and "Gap": entries and exceptions, by name."""
+    """circulation, "Close" and "Gap": entries and held subscriptions, by name."""
     names = {number: name for number, (name, _) in READERS.items()}
     assert [
         [
             step,
             str(made.entries),
             *(str(sum(run.entries for run in made.runs if kind(run) == k)) for k in KINDS),
-            ", ".join(f"{names[each.subscription_id]} {each.why}" for each in made.exceptions),
+            ", ".join(f"{names[each.subscription_id]} {each.why}" for each in made.held),
         ]
         for step, made in course.lists.items()
     ] == table("step", "entries")

@@ -218,14 +218,14 @@ def test_nothing_is_ordered_behind_what_is_unlimited(shop: str, tmp_path: Path) 
     ]
 
 
-def test_all_exceptions_are_listed(shop: str, tmp_path: Path) -> None:
+def test_all_held_subscriptions_are_listed(shop: str, tmp_path: Path) -> None:
     """circulation, "Close"."""
     file = tmp_path / "orders.csv"
     rows = [f"W-{n},{n}@example.org,Reader,1,1" for n in range(1, 31)]
     file.write_text("\n".join(["external_reference,email,last_name,bundle_id,paid", *rows, ""]))
     run(shop, "order", "import", file)
     preview = run(shop, "issue", "close", 1, "--preview")
-    assert "30 exceptions, which got nothing and lost nothing:" in preview
+    assert "30 subscriptions held, which got nothing and lost nothing:" in preview
     assert sum(line.endswith(": it has no address") for line in preview) == 30
 
 
@@ -281,9 +281,9 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     run(shop, "order", "add", "--email=cleo@example.org", "--bundle=1", "--paid")
     preview = run(shop, "issue", "close", 1, "--preview")
     assert preview == [
-        "issue 1 (Tide No. 1) was closed with list 1: 1 entry, 1 exception",
+        "issue 1 (Tide No. 1) was closed with list 1: 1 entry, 1 held",
         "  Print, paid: 1 entry, 1 copy",
-        "1 exception, which got nothing and lost nothing:",
+        "1 subscription held, which got nothing and lost nothing:",
         "  subscription 2 of subscriber 2: it has no address",
         "nothing was changed: this was a dry run",
     ]
@@ -293,13 +293,11 @@ def test_an_issue_is_previewed_closed_filed_and_stays_closed(shop: str, tmp_path
     assert "is not closed" in refused(shop, "issue", "gap", 2)
     run(shop, "subscription", "address", 2, "--address=3 Oak", "--city=Dover", "--zip-code=03820")
     made, nothing = (run(shop, "issue", "gap", 1)[0] for _ in range(2))
-    assert made == "gap list 2 of issue 1 (Tide No. 1) was made: 1 entry, 0 exceptions"
-    assert nothing == (
-        "no reader is to get issue 1 (Tide No. 1) now, so no list was made: 0 exceptions"
-    )
+    assert made == "gap list 2 of issue 1 (Tide No. 1) was made: 1 entry, 0 held"
+    assert nothing == ("no reader is to get issue 1 (Tide No. 1) now, so no list was made: 0 held")
     reopened = "issue 1 was reopened: 2 deliveries of 2 lists undone"
     assert run(shop, "issue", "reopen", 1) == [reopened]
-    assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries, 0 exceptions")
+    assert run(shop, "issue", "close", 1)[0].endswith(": 2 entries, 0 held")
     file = tmp_path / "mail.csv"
     dry = [f"{file}: 2 rows", "nothing was changed: this was a dry run"]
     assert run(shop, "issue", "file", 1, file, "--dry-run") == dry

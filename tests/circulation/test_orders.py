@@ -274,7 +274,7 @@ def test_an_unpaid_order_is_served_for_its_credit_and_earns_when_it_is_paid(desk
     assert desk.subscription(1)["unearned_revenue"] == "0.00"
     close(desk, 15)
     made = issues.close(desk.books, 16, dry_run=True)
-    assert [(each.subscription_id, each.why) for each in made.exceptions] == [(1, "unpaid")]
+    assert [(each.subscription_id, each.why) for each in made.held] == [(1, "unpaid")]
     desk.to("2026-06-02")
     assert pay(desk, 1) == payments.Paid(1, 3500, 291, (1,))
     assert money(desk) == [(1, "received", 3500, "2026-06-02"), (1, "earned", 291, "2026-06-02")]

@@ -128,7 +128,7 @@ def served(desk: Desk, list_id: int | None) -> list[int]:
 
 
 def test_a_person_gets_what_the_books_have_of_each_subscription(desk: Desk) -> None:
-    """rules, "Personal data: what is held"; worked out by hand."""
+    """rules, "Personal data: what is stored"; worked out by hand."""
     (subscription,) = given_out(desk, ADA)["subscriptions"]
     assert subscription["begins_on"] == "2026-04-02"
     assert subscription["cancelled_on"] is None
@@ -150,7 +150,7 @@ def test_a_person_gets_what_the_books_have_of_each_subscription(desk: Desk) -> N
 
 
 def test_all_rows_of_a_person_are_given_out_and_none_of_another(desk: Desk) -> None:
-    """rules, "Personal data: what is held"."""
+    """rules, "Personal data: what is stored"."""
     given = {whose: given_out(desk, whose)["subscriptions"] for whose in (ADA, BEN)}
     for table, name in OF_SUBSCRIPTIONS.items():
         rows = desk.table(table)
@@ -195,7 +195,7 @@ def test_who_is_erased_with_issues_left_is_named_until_the_subscription_is_cance
     erase(desk)
     made = close(desk, JUNE)
     assert served(desk, made.mailing_list_id) == [OF_BEN]
-    assert [(each.subscription_id, each.why) for each in made.exceptions] == [(OF_ADA, "deleted")]
+    assert [(each.subscription_id, each.why) for each in made.held] == [(OF_ADA, "deleted")]
     done = cancelling.cancel(desk.books, OF_ADA, refund=True)
     assert (done.issues, done.refunded, done.tax) == (11, 3300, 231)
     sums = dict.fromkeys(("received", "earned", "refunded"), 0)

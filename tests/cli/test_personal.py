@@ -133,7 +133,7 @@ def test_who_does_not_exist_is_said(person: str, command: str) -> None:
 
 
 def test_a_subscribers_data_are_all_that_is_held_and_nobody_elses(person: str) -> None:
-    """rules, "Personal data: what is held"; each record as the interface shows it."""
+    """rules, "Personal data: what is stored"; each record as the interface shows it."""
     held = json.loads(masthead("subscriber-data", *WHOM, database=person).stdout)
     with serving(person) as server:
         everything = ask(server.url, f"/snapshot?entities={ENTITIES}")

@@ -1,4 +1,4 @@
-"""To erase one subscriber, or to give out what is held of one, reads that subscriber's rows alone.
+"""To erase one subscriber, or to export the data of one, reads that subscriber's rows alone.
 
 What is counted is what the database itself tells: of SQLite the steps of its machine, of PostgreSQL
 the rows that it read.
@@ -15,7 +15,7 @@ import pytest
 from masthead.loading.load import load
 from masthead.store import commits, erasing, open_store
 from masthead.store.sqlite import SqliteStoreConnection
-from masthead.store.subscriber_data import held_of
+from masthead.store.subscriber_data import data_of
 from tests.costs.data import LARGE, SMALL, SUBSCRIBERS, fill
 from tests.costs.limits import A_FEW, ALLOWANCE
 from tests.servers import write_ndjson
@@ -112,13 +112,13 @@ def test_to_erase_one_costs_the_same_in_an_account_of_ten_times_the_size(
 
 
 def test_to_give_out_what_is_held_of_one_costs_the_same_there_too(filled: OpenStore) -> None:
-    """rules, "Personal data: what is held"."""
+    """rules, "Personal data: what is data"."""
     counts = {}
     for account_id in (SMALL, LARGE):
         with filled.reader() as database:
             database.set_tenant(account_id)
             with database.snapshot(), visits(database) as visited:
-                held = held_of(database, account_id, WHO)
-        assert [len(rows) for rows in (held.orders, held.purchases, held.entries)] == [1, 1, 1]
+                data = data_of(database, account_id, WHO)
+        assert [len(rows) for rows in (data.orders, data.purchases, data.entries)] == [1, 1, 1]
         counts[account_id] = visited.count
     assert_alike(counts)

@@ -1,4 +1,4 @@
-"""A subscriber with a value in each personal column, and what is held of one."""
+"""A subscriber with a value in each personal column, and what is stored of one."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def erase(publisher: Publisher, subscriber_id: int = 1, **options: Any) -> dict[
     return erasing.erase(publisher.store, publisher.account_id, subscriber_id, **options)
 
 
-def held_of(publisher: Publisher, subscriber_id: int = 1) -> list[tuple[str, str, Any]]:
-    """Return what is held of a subscriber that is personal: table, column and value."""
+def personal_values(publisher: Publisher, subscriber_id: int = 1) -> list[tuple[str, str, Any]]:
+    """Return what is stored of a subscriber that is personal: table, column and value."""
     return [
         (table.name, name, record[name])
         for table in erasing.PERSONAL

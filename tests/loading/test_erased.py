@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from masthead.errors import BadInput
 from masthead.store import erasing
-from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, held_of
+from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, personal_values
 from tests.loading.records import publishers
 from tests.long import examples
 
@@ -45,7 +45,7 @@ def test_what_is_new_of_the_erased_comes_blank(person: Publisher) -> None:
         }
     )
     assert loaded.kept_blank == 4
-    assert held_of(person) == []
+    assert personal_values(person) == []
     assert [record["total"] for record in person.table("purchases")] == ["10.50", "3", "9"]
 
 
@@ -68,7 +68,7 @@ def test_a_file_of_a_few_columns_brings_nothing_back(
     erase(person)
     count = person.commit_count()
     assert person.load({name: content}).kept_blank == 1
-    assert held_of(person) == []
+    assert personal_values(person) == []
     assert person.commit_count() == count
 
 
@@ -78,7 +78,7 @@ def test_a_row_that_moves_to_the_erased_is_blanked_and_one_that_leaves_is_not_fi
     """rules, "Personal data: later loads"."""
     erase(person)
     person.load({"addresses.csv": "address_id,subscriber_id\n2,1\n1,2\n"})
-    assert held_of(person) == []
+    assert personal_values(person) == []
     person.load({"addresses.csv": "address_id,city\n1,Dover\n2,Salem\n"})
     assert [record["city"] for record in person.table("addresses")] == ["Dover", None]
 
@@ -107,7 +107,7 @@ def test_a_bad_row_of_the_erased_is_put_aside_like_any_other(
     loaded = person.load(files, reject=tmp_path / "bad")
     assert loaded.rejected == {"addresses.csv": 1}
     assert loaded.kept_blank == 1
-    assert held_of(person) == []
+    assert personal_values(person) == []
 
 
 # Whatever is loaded.
@@ -165,7 +165,7 @@ def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
             publisher.load(files)
         except BadInput:
             continue
-        assert held_of(publisher) == []
+        assert personal_values(publisher) == []
         assert publisher.table("subscribers")[0] == blank
         count = publisher.commit_count()
         publisher.load(files)
@@ -187,7 +187,7 @@ def test_whoever_is_erased_the_files_of_before_change_nothing(
     erased = data.draw(st.sampled_from(ids))
     erase(publisher, erased, leave_traces=True)
     blank = publisher.everything()
-    assert held_of(publisher, erased) == []
+    assert personal_values(publisher, erased) == []
     publisher.load(files)
     assert publisher.everything() == blank
     copy.load(publisher.exported())

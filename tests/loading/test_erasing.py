@@ -10,7 +10,7 @@ from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.errors import NotFound
 from masthead.store import audit, changes, commits, erasing, logins
 from masthead.store.staging import DERIVED
-from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, held_of
+from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, personal_values
 from tests.loading.publisher import Publisher
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
 def test_all_that_is_personal_goes_and_the_business_stays(person: Publisher) -> None:
     """decisions, "Personal data: erasing"."""
     columns = sum(len(table.personal) for table in erasing.PERSONAL)
-    assert len({(table, name) for table, name, _ in held_of(person)}) == columns
+    assert len({(table, name) for table, name, _ in personal_values(person)}) == columns
     before, others = person.everything(), of_others(person)
     assert erase(person) == {
         "subscribers": 1,
@@ -63,7 +63,7 @@ def test_all_that_is_personal_goes_and_the_business_stays(person: Publisher) -> 
         "orders": 1,
         "purchases": 1,
     }
-    assert held_of(person) == []
+    assert personal_values(person) == []
     assert of_others(person) == others
     for table in TABLES:
         business = {column.name for column in table.columns} - {*table.personal, "delete_date"}
@@ -194,14 +194,14 @@ def test_who_is_erased_stays_so_where_an_export_is_loaded(
     copy.load(person.exported())
     assert copy.exported() == person.exported()
     assert copy.load(PERSON).kept_blank == 6
-    assert held_of(copy) == []
+    assert personal_values(copy) == []
 
 
 def test_a_file_of_erasures_erases(person: Publisher) -> None:
     """rules, "Personal data: moving an account"; all at once, with the rows beside it."""
     loaded = person.load({**PERSON, "erasures.csv": "subscriber_id\n1\n2\n"})
     assert loaded.counts["erasures"].inserted == 2
-    assert held_of(person, 1) == held_of(person, 2) == []
+    assert personal_values(person, 1) == personal_values(person, 2) == []
     assert all(record["delete_date"] for record in person.table("subscribers"))
     before, count = person.everything(), person.commit_count()
     assert before["erasures"][0]["erased_at"]
@@ -220,7 +220,7 @@ def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> No
         "orders": 1,
         "purchases": 1,
     }
-    assert held_of(person) == []
+    assert personal_values(person) == []
     assert person.table("subscribers")[0]["delete_date"] == "2026-02-03 04:05:06"
     assert person.table("subscribers")[1]["email"] == "ben@example.org"
 
@@ -232,7 +232,7 @@ def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
     loaded = publisher.load({"erasures.csv": "subscriber_id,erased_at\n1,2026-02-03 04:05:06\n"})
     assert loaded.counts["erasures"].inserted == 1
     assert publisher.load(PERSON).kept_blank == 6
-    assert held_of(publisher) == []
+    assert personal_values(publisher) == []
     assert [record["delete_date"] for record in publisher.table("subscribers")] == [
         "2026-02-03 04:05:06",
         None,

@@ -11,7 +11,7 @@ from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
 from masthead.store import accounts, commits, erasing, interface_queries, merging, staged_checks
 from masthead.store.staging import staging_for
-from masthead.store.subscriber_data import held_of
+from masthead.store.subscriber_data import data_of
 from tests.loading.publisher import SMALL
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ POINT_LOOKUPS: dict[str, Callable[[Connection], object]] = {
 }
 OF_ONE_SUBSCRIBER: dict[str, Callable[[Connection], object]] = {
     "erased": lambda database: erasing.blank(database, 1, 5, ":subscriber_id", subscriber_id=1),
-    "held": lambda database: held_of(database, 1, 1),
+    "data": lambda database: data_of(database, 1, 1),
 }
 SEARCHED = ("email", "first_name", "last_name", "renewal_code", "source")
 CHANGES = {

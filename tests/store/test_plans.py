@@ -63,7 +63,7 @@ def test_a_point_lookup_finds_its_rows_by_an_index(loaded: Publisher, name: str)
 
 @pytest.mark.parametrize("name", OF_ONE_SUBSCRIBER)
 def test_what_is_one_subscribers_is_found_by_an_index(loaded: Publisher, name: str) -> None:
-    """decisions, "Personal data: erasing"; rules, "Personal data: what is held"."""
+    """decisions, "Personal data: erasing"; rules, "Personal data: what is stored"."""
     with loaded.store.writer() as database:
         database.script("BEGIN")
         with statements(database) as found:
@@ -76,10 +76,10 @@ def test_what_is_one_subscribers_is_found_by_an_index(loaded: Publisher, name: s
 
 
 def test_indexes_by_subscriber_lead_to_the_rows_of_one(loaded: Publisher) -> None:
-    """rules, "Personal data: what is held"."""
+    """rules, "Personal data: what is stored"."""
     with loaded.store.reader() as database:
         with statements(database) as found:
-            OF_ONE_SUBSCRIBER["held"](database)
+            OF_ONE_SUBSCRIBER["data"](database)
         lines = " ".join(line for sql, values in found for line in plan(database, sql, values))
     for table in ("addresses", "subscriptions", "orders", "purchases"):
         assert f"INDEX {table}_by_subscriber (account_id=? AND subscriber_id=?)" in lines

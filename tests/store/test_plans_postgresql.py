@@ -257,8 +257,8 @@ def test_a_point_lookup_finds_its_rows_by_an_index(
 
 
 def test_what_is_held_of_one_subscriber_is_found_by_an_index(large: Publisher) -> None:
-    """rules, "Personal data: what is held": the operator reads it, as no server may."""
-    with asking(large.store, OF_ONE_SUBSCRIBER["held"], as_a_stream=True) as (database, found):
+    """rules, "Personal data: what is stored": the operator reads it, as no server may."""
+    with asking(large.store, OF_ONE_SUBSCRIBER["data"], as_a_stream=True) as (database, found):
         scans = [node for sql, values in found for node in plan(database, sql, values)]
     # The account's fields, their options and its lists are few, and read as a whole. Entries of
     # lists are looked up list by list, unless there are hardly more of them than lists, as here.

@@ -14,7 +14,7 @@ from masthead.store.books import cancelling, catalogue, uncancelling
 from masthead.store.books.cancel_reasons import reasons
 from masthead.store.books.issue import find_issue
 from masthead.store.books.operation import Operation
-from masthead.store.books.subscription import changeable, held
+from masthead.store.books.subscription import changeable, stored_subscription
 
 
 class Endings(NamedTuple):
@@ -30,7 +30,7 @@ class Endings(NamedTuple):
 def endings(books: Books, subscription_id: int) -> Endings:
     """Return the publication's issues that are not closed, and the publisher's reasons."""
     with books.read() as reading:
-        found = held(reading.connection, books.account_id, subscription_id)
+        found = stored_subscription(reading.connection, books.account_id, subscription_id)
         issues = catalogue.listed(reading.connection, books.account_id, "issue")
         return Endings(
             [

@@ -8,7 +8,7 @@ from masthead.errors import BadInput, BadUsage
 from masthead.store.books import issue_lists, mail_file
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.closing import (
-    Exception_,
+    Held,
     MailingList,
     Run,
     check_open,
@@ -29,8 +29,8 @@ __all__ = [
     "GRACE_ISSUES_MAX",
     "PRINTED",
     "EntryShown",
-    "Exception_",
     "Grace",
+    "Held",
     "Issue",
     "ListShown",
     "MailingList",

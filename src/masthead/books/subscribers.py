@@ -22,7 +22,7 @@ from masthead.store.books.merging_subscribers import Moved
 from masthead.store.books.merging_subscriptions import Pair
 from masthead.store.books.subscriber_search import Found, Sought
 from masthead.store.console_facts import changes_of
-from masthead.store.subscriber_data import Held, held_of
+from masthead.store.subscriber_data import SubscriberData, data_of
 
 __all__ = [
     "AddressShown",
@@ -123,14 +123,14 @@ def show(books: Books, subscriber_id: int) -> Person:
 
 
 class Everything(NamedTuple):
-    """All that the account has of a subscriber; ``held`` is what the subscriber's export has.
+    """All that the account has of a subscriber; ``data`` is what the subscriber's export has.
 
     ``changes`` are the newest entries of the audit log. Orders up to the id ``history_until`` are
     from before the opening of the books.
     """
 
     person: Person
-    held: Held
+    data: SubscriberData
     subscriptions: list[Subscription]
     changes: list[audit.Entry]
     history_until: int
@@ -141,13 +141,13 @@ def everything(books: Books, subscriber_id: int) -> Everything:
     with books.snapshot() as inside, inside.read() as reading:
         where = reading.connection, books.account_id
         person = look_at_subscriber(*where, subscriber_id)
-        held = held_of(*where, subscriber_id)
+        data = data_of(*where, subscriber_id)
         keys = [each.subscription_id for each in person.subscriptions]
         names = [f"subscriber {subscriber_id}", *(f"subscription {key}" for key in keys)]
-        names += [f"order {row[0]}" for row, _ in held.orders]
+        names += [f"order {row[0]}" for row, _ in data.orders]
         return Everything(
             person,
-            held,
+            data,
             [look_at_subscription(*where, key) for key in keys],
             changes_of(*where, names, limit=_CHANGES),
             history_until(*where),

@@ -157,7 +157,7 @@ def file_command(
 
 
 def _show(made: issues.MailingList) -> None:
-    """Print the list, its press run and its exceptions."""
+    """Print the list, its press run and the held subscriptions."""
     click.echo(printable(made.sentence))
     for run in made.runs:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
@@ -165,11 +165,11 @@ def _show(made: issues.MailingList) -> None:
         entries = counted(run.entries, "entry", "entries")
         copies = counted(run.copies, "copy", "copies")
         click.echo(f"  {run.type}, {how}: {entries}, {copies}{free}")
-    if made.exceptions:
-        is_held = all(each.why != "passed over" for each in made.exceptions)
+    if made.held:
+        is_held = all(each.why != "passed over" for each in made.held)
         how = "got nothing and lost nothing" if is_held else "need a hand"
-        click.echo(f"{counted(len(made.exceptions), 'exception')}, which {how}:")
-    for each in made.exceptions:
+        click.echo(f"{counted(len(made.held), 'subscription')} held, which {how}:")
+    for each in made.held:
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "
             f"{each.reason}"

@@ -13,7 +13,7 @@ from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
 from masthead.store.interface_queries import Answer
-from masthead.store.subscriber_data import Books, Held, Row, held_of
+from masthead.store.subscriber_data import Books, Row, SubscriberData, data_of
 
 Record = dict[str, object]
 
@@ -29,44 +29,44 @@ def subscriber_data(
         connection.set_tenant(account_id)
         with connection.snapshot():
             accounts.settings_of(connection, account_id)
-            held = held_of(connection, account_id, subscriber_id)
-    summary = f"gave out what is held of subscriber {subscriber_id}"
+            data = data_of(connection, account_id, subscriber_id)
+    summary = f"gave out the data of subscriber {subscriber_id}"
     audit.record_reading(store, by, summary, account_id=account_id)
-    return msgspec.json.format(encode(record_of(held)), indent=2).decode()
+    return msgspec.json.format(encode(record_of(data)), indent=2).decode()
 
 
-def record_of(held: Held) -> Record:
+def record_of(data: SubscriberData) -> Record:
     """Return all data of a subscriber by name, as the interface shows it."""
-    *subscriber, changed_at = held.subscriber
+    *subscriber, changed_at = data.subscriber
     modified_date = changed_at and format_second(changed_at)
     return {
         "subscriber": _record(shapes.ChangedSubscriber, (*subscriber, modified_date)),
-        "erased_at": held.erased_at,
-        "addresses": [_record(shapes.Address, row) for row in held.addresses],
+        "erased_at": data.erased_at,
+        "addresses": [_record(shapes.Address, row) for row in data.addresses],
         "subscriptions": [
             {
                 **_record(shapes.Subscription, row),
                 "received_issues": [_record(shapes.ReceivedIssue, issue) for issue in issues],
                 **_books(books),
             }
-            for row, issues, books in held.subscriptions
+            for row, issues, books in data.subscriptions
         ],
         "custom_fields": [
             _answer(answer)
-            for answer in held.answers
+            for answer in data.answers
             if answer.option_ids or answer.text_value is not None
         ],
         "orders": [
-            _order(*found) for found in zip(held.orders, held.payments, held.refunded, strict=True)
+            _order(*found) for found in zip(data.orders, data.payments, data.refunded, strict=True)
         ],
-        "purchases": [_record(shapes.Purchase, row) for row in held.purchases],
+        "purchases": [_record(shapes.Purchase, row) for row in data.purchases],
         "mailing_list_entries": [
             {
                 "mailing_list_id": str(mailing_list_id),
                 "name": name or "",
                 **_record(shapes.MailingListEntry, entry),
             }
-            for mailing_list_id, name, *entry in held.entries
+            for mailing_list_id, name, *entry in data.entries
         ],
     }
 

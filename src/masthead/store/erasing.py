@@ -144,11 +144,11 @@ def blank(
     values = {**values, "account_id": account_id, "commit_id": commit_id}
     blanked = {}
     for table in PERSONAL:
-        sets, held = _blanks(table), _holds(table)
+        sets, has_any = _blanks(table), _holds(table)
         if table.name == "subscribers":
-            held += " OR delete_date IS NULL"
+            has_any += " OR delete_date IS NULL"
             sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
-        where = f"account_id = :account_id AND subscriber_id IN ({whose}) AND ({held})"
+        where = f"account_id = :account_id AND subscriber_id IN ({whose}) AND ({has_any})"
         if table.name == _ANSWERS:
             connection.change(
                 f"""

@@ -9,7 +9,7 @@ from masthead.errors import NotFound
 from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
-__all__ = ["Books", "Held", "Row", "held_of"]
+__all__ = ["Books", "Row", "SubscriberData", "data_of"]
 
 _ID = itemgetter(0)
 """The id, which is the first field of each shape that is read here."""
@@ -32,7 +32,7 @@ class Books(NamedTuple):
     cancellations: list[Row]
 
 
-class Held(NamedTuple):
+class SubscriberData(NamedTuple):
     """The data of a subscriber, as rows in the field order of a shape.
 
     ``subscriber`` is a row of Subscriber with the stamp of its last change, or None. ``erased_at``
@@ -56,7 +56,7 @@ class Held(NamedTuple):
     entries: list[Row]
 
 
-def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held:
+def data_of(connection: Connection, account_id: int, subscriber_id: int) -> SubscriberData:
     """Return all data of a subscriber, by ascending ids. The caller opens the snapshot.
 
     Raises NotFound if the subscriber does not exist.
@@ -92,7 +92,7 @@ def held_of(connection: Connection, account_id: int, subscriber_id: int) -> Held
 
     orders = _orders(connection, account_id, subscriber_id)
     order_ids = [row[0] for row, _ in orders]
-    return Held(
+    return SubscriberData(
         subscriber=found[:-1],
         erased_at=found[-1],
         addresses=rows("addresses", shapes.Address),

@@ -107,7 +107,7 @@ def _made(
         form=form,
         printed=_copies(made, PRINTED),
         digital=_copies(made, DIGITAL),
-        exceptions=made.exceptions[:_SHOWN],
+        held=made.held[:_SHOWN],
     )
 
 

@@ -14,7 +14,7 @@ def subscriber(request: PageRequest) -> Response:
     return request.page(
         "subscriber",
         person=found.person,
-        held=record_of(found.held),
+        data=record_of(found.data),
         subscriptions=found.subscriptions,
         changes=found.changes,
         history=found.history_until,

@@ -35,7 +35,7 @@ _REASONS = {
 }
 
 
-class Exception_(NamedTuple):  # noqa: N801 - circulation calls it so, and it is no error
+class Held(NamedTuple):
     """A subscription to check by hand: it would be served but was not, or not as it should be.
 
     ``why`` is ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` if a term
@@ -78,16 +78,16 @@ class MailingList(NamedTuple):
     name: str
     entries: int
     runs: list[Run]
-    exceptions: list[Exception_]
+    held: list[Held]
 
     @property
     def sentence(self) -> str:
         """What the operation made."""
         issue = f"issue {self.issue_id} ({self.name})"
-        exceptions = counted(len(self.exceptions), "exception")
+        held = f"{len(self.held):,} held"
         if self.mailing_list_id is None:
-            return f"no reader is to get {issue} now, so no list was made: {exceptions}"
-        has = f"{counted(self.entries, 'entry', 'entries')}, {exceptions}"
+            return f"no reader is to get {issue} now, so no list was made: {held}"
+        has = f"{counted(self.entries, 'entry', 'entries')}, {held}"
         if self.is_gap:
             return f"gap list {self.mailing_list_id} of {issue} was made: {has}"
         return f"{issue} was closed with list {self.mailing_list_id}: {has}"
@@ -140,7 +140,7 @@ class _Delivery:
             self._note_closing()
         serving = Serving(self._books, self._issue, self._grace)
         count = serving.deliver(self._list_id)
-        exceptions = [Exception_(*row) for row in serving.exceptions(self._list_id)]
+        held = [Held(*row) for row in serving.held(self._list_id)]
         name = self._issue.list_name
         if not count and self._parent is not None:
             self._connection.change(
@@ -148,7 +148,7 @@ class _Delivery:
                 WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
                 **self._values,
             )
-            return MailingList(self._issue.issue_id, True, None, name, 0, [], exceptions)
+            return MailingList(self._issue.issue_id, True, None, name, 0, [], held)
         self._add_entries()
         self._use_up_terms()
         earn_by_deliveries(self._books, self._issue, self._list_id)
@@ -173,7 +173,7 @@ class _Delivery:
             name,
             count,
             self._runs(),
-            exceptions,
+            held,
         )
 
     def _add_list(self) -> None:

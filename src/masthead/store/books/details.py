@@ -6,7 +6,7 @@ from masthead.circulation.addresses import FIELDS
 from masthead.circulation.spans import Span
 from masthead.errors import NotFound
 from masthead.store.books.earlier_orders import history_until
-from masthead.store.books.subscription import held, spans
+from masthead.store.books.subscription import spans, stored_subscription
 from masthead.store.database import Connection, Row
 
 _NEWEST = 5
@@ -101,7 +101,7 @@ def look_at_subscription(
     connection: Connection, account_id: int, subscription_id: int
 ) -> Subscription:
     """Return a subscription with all that belongs to it. Raises NotFound if there is none."""
-    held(connection, account_id, subscription_id)
+    stored_subscription(connection, account_id, subscription_id)
     one = {"account_id": account_id, "subscription_id": subscription_id}
     names = (
         "subscription_id",

@@ -3,11 +3,11 @@
 from masthead.circulation.first_day import begins_on
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
-from masthead.store.books.subscription import Held
+from masthead.store.books.subscription import StoredSubscription
 from masthead.store.books.term_copies import next_term
 
 
-def add_extension(books: Operation, found: Held, issues: int, of_class: str) -> int:
+def add_extension(books: Operation, found: StoredSubscription, issues: int, of_class: str) -> int:
     """Add a free term of ``issues`` issues after all others; return its id.
 
     It has as many copies as the next issue is paid for. If no issue was left, the issues begin by
@@ -37,7 +37,7 @@ def add_extension(books: Operation, found: Held, issues: int, of_class: str) -> 
     return term_id
 
 
-def _begin_anew(books: Operation, found: Held) -> None:
+def _begin_anew(books: Operation, found: StoredSubscription) -> None:
     values = {"account_id": books.account_id, "publication_id": found.publication_id}
     ((late_start, first_planned),) = books.connection.rows(
         """

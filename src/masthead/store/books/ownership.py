@@ -123,16 +123,16 @@ def check_removal(staging: Staging, names: Collection[str], keys: Callable[[str]
     _refuse(account_id, [name for name in names if name in OWNED], "removed")
     if _SUBSCRIBERS.name in names:
         has_books = HAS_BOOKS.format(subscriber="o.subscriber_id")
-        held = staging.found(
+        kept = staging.found(
             f"""
             SELECT o.subscriber_id FROM subscribers AS o WHERE o.account_id = :account_id
                 AND o.subscriber_id IN ({keys(_SUBSCRIBERS.name)}) AND {has_books}
             ORDER BY o.subscriber_id LIMIT 1
             """
         )
-        if held:
+        if kept:
             raise BadInput(
-                f"subscriber {held[0][0]} has issues, money or orders here, and stays; cancel what "
+                f"subscriber {kept[0][0]} has issues, money or orders here, and stays; cancel what "
                 "is left, or merge; nothing was changed"
             )
     if _ISSUES.name not in names:

@@ -230,7 +230,7 @@ class Serving:
             )
         return delivered
 
-    def exceptions(self, mailing_list_id: int) -> list[Row]:
+    def held(self, mailing_list_id: int) -> list[Row]:
         """Return the subscriptions that would be served but were not, or had a term passed over.
 
         Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address``,

@@ -17,7 +17,7 @@ _SPANS = {
 }
 
 
-class Held(NamedTuple):
+class StoredSubscription(NamedTuple):
     """A subscription: ``issues`` left (-1 unlimited); other columns are as in the interface.
 
     ``begins_on`` and ``cancelled_on`` are days. ``newest_closed`` is the date of the publication's
@@ -35,7 +35,9 @@ class Held(NamedTuple):
     merged_into: int | None = None
 
 
-def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
+def stored_subscription(
+    connection: Connection, account_id: int, subscription_id: int
+) -> StoredSubscription:
     """Return the subscription. Raises NotFound if the account has none with this id."""
     found = connection.row(
         """
@@ -55,12 +57,12 @@ def held(connection: Connection, account_id: int, subscription_id: int) -> Held:
             f"account {account_id} has no subscription {subscription_id}",
             code="unknown_subscription",
         )
-    return Held(*found)
+    return StoredSubscription(*found)
 
 
-def changeable(books: Operation, subscription_id: int) -> Held:
+def changeable(books: Operation, subscription_id: int) -> StoredSubscription:
     """Return the subscription; raise BadInput if it was cancelled, NotFound if there is none."""
-    found = held(books.connection, books.account_id, subscription_id)
+    found = stored_subscription(books.connection, books.account_id, subscription_id)
     if found.merged_into is not None:
         raise BadInput(
             f"subscription {subscription_id} was merged into {found.merged_into}, which has its "

@@ -12,7 +12,7 @@ from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
-from masthead.store.books.subscription import held
+from masthead.store.books.subscription import stored_subscription
 from masthead.store.key_lists import KeyLists
 
 _REVIVED = "books_revived"
@@ -26,7 +26,7 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     or if, since it ended, an issue of its publication was closed, or money of its orders was paid
     or refunded.
     """
-    held(books.connection, books.account_id, subscription_id)
+    stored_subscription(books.connection, books.account_id, subscription_id)
     row = books.connection.row(
         """
         SELECT c.ended_on, i.name, i.date, r.delete_date FROM subscriptions AS s
