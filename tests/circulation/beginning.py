@@ -14,10 +14,10 @@ from tests.circulation.model import UNLIMITED
 from tests.circulation.model_operations import Books
 from tests.circulation.model_records import (
     Address,
+    Bundle,
     Delivery,
     Issue,
     Line,
-    Offer,
     Publication,
     Subscription,
 )
@@ -51,16 +51,16 @@ def begin() -> Books:
     books.addresses = {n: Address(n, f"{n} Quay") for n in range(1, 6)}
     books.addresses |= {6: Address(1, "6 Pier"), 7: Address(3, "")}
     books.bundles = {
-        ONE_PRINTED: Offer(1000, 70, (Line(TIDE, 3, "Print", 1, 1000),)),
-        TWO_LINES: Offer(801, 100, (Line(TIDE, 2, "Both", 2, 500), Line(EBB, 3, "Print", 1, 301))),
-        UNLIMITED_DIGITAL: Offer(1201, 0, (Line(EBB, UNLIMITED, "Digital", 1, 1201),)),
-        FREE: Offer(0, 0, (Line(TIDE, 1, "Digital", 1, 0),)),
-        LONG: Offer(999, 33, (Line(TIDE, 7, "Print", 1, 999),)),
-        TWO_COPIES: Offer(500, 35, (Line(TIDE, 2, "Digital", 3, 500),)),
-        SINGLE: Offer(700, 0, (Line(TIDE, 7, "Digital", 1, 700),)),
-        FOR_MONTHS: Offer(900, 0, (Line(TIDE, UNLIMITED, "Digital", 1, 900, 3),)),
+        ONE_PRINTED: Bundle(1000, 70, (Line(TIDE, 3, "Print", 1, 1000),)),
+        TWO_LINES: Bundle(801, 100, (Line(TIDE, 2, "Both", 2, 500), Line(EBB, 3, "Print", 1, 301))),
+        UNLIMITED_DIGITAL: Bundle(1201, 0, (Line(EBB, UNLIMITED, "Digital", 1, 1201),)),
+        FREE: Bundle(0, 0, (Line(TIDE, 1, "Digital", 1, 0),)),
+        LONG: Bundle(999, 33, (Line(TIDE, 7, "Print", 1, 999),)),
+        TWO_COPIES: Bundle(500, 35, (Line(TIDE, 2, "Digital", 3, 500),)),
+        SINGLE: Bundle(700, 0, (Line(TIDE, 7, "Digital", 1, 700),)),
+        FOR_MONTHS: Bundle(900, 0, (Line(TIDE, UNLIMITED, "Digital", 1, 900, 3),)),
     }
-    books.products = {1: Offer(1500, 105)}
+    books.products = {1: Bundle(1500, 105)}
     books.subscriptions = {
         1: Subscription(1, TIDE, "Print", None, mailing=1, billing=1),
         2: Subscription(2, TIDE, "Digital", None, mailing=2, billing=2),

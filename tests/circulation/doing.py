@@ -206,7 +206,7 @@ class Office(Desk):
     def set_publication(self, publication: int, **values: int | str) -> None:
         catalogue.set_values(self.books, "publication", publication, values)
 
-    def offer_bundle(self, bundle: int, *, is_active: bool) -> None:
+    def sell_bundle(self, bundle: int, *, is_active: bool) -> None:
         if is_active:
             catalogue.set_bundle(self.books, bundle, {"active": 1})
         else:

@@ -265,7 +265,7 @@ FAULTS: dict[str, Plant] = {
         r"WHERE g\.account_id = :account_id AND g\.term_id = t\.term_id",
         r"FROM (\1) AS v",
     ),
-    "the months of an offer are those of its publication": _call(
+    "the months of a bundle are those of its publication": _call(
         item_pricing,
         "_lines",
         lambda right, *given: [line._replace(months=None) for line in right(*given)],
@@ -401,12 +401,12 @@ FAULTS: dict[str, Plant] = {
         ),
     ),
     "the end ignores issues that a gap list brings": _call(
-        stored_expiry_dates._Forecast, "_keep_missed", _nothing
+        stored_expiry_dates._ExpiryDates, "_keep_missed", _nothing
     ),
     "the end ignores how many issues a year has": _call(
         expiry_dates, "dates_beyond", lambda right, last, _year: right(last, 12)
     ),
-    "closing forecasts nothing anew": _call(books_issues, "forecast_after_closing", _nothing),
+    "closing writes no expiry date": _call(books_issues, "write_expiry_after_closing", _nothing),
     # Merging, renewals, and what all operations do
     "merging loses the terms": _sql(
         r"(UPDATE terms SET subscription_id = :one, moved_after)", r"UPDATE terms SET moved_after"

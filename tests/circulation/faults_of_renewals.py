@@ -91,7 +91,7 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
     ),
     "reopening leaves ended what its issue has ended": _call(issues, "go_back", _nothing),
     "the end ignores that it was cancelled after an issue": _call(
-        stored_expiry_dates._Forecast, "_keep_last", _nothing
+        stored_expiry_dates._ExpiryDates, "_keep_last", _nothing
     ),
     "a subscription that is to end stays in the campaign": _sql(
         r"SET renew_campaign_active = 0, commit_id = :commit_id",

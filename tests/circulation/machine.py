@@ -31,7 +31,7 @@ _CENTS = st.none() | st.sampled_from([0, 1, 99, 333, 801, 1070])
 
 _ITEM = st.fixed_dictionaries(
     {
-        "offer": st.integers(0, 8),
+        "bundle": st.integers(0, 8),
         "recipient": _MAYBE_PICK,
         "address": st.none() | st.none() | st.none() | _PICK,
         "is_new": _SELDOM,
@@ -105,7 +105,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "grace_counts": st.sampled_from([0, 1]),
         "credit_issues": st.integers(0, 2),
     },
-    "offer_bundle": {"bundle": _PICK, "is_active": st.sampled_from([True, True, False])},
+    "sell_bundle": {"bundle": _PICK, "is_active": st.sampled_from([True, True, False])},
 }
 """What is drawn for each operation."""
 
@@ -195,22 +195,22 @@ class _Chosen:
         given = {"payer": who, "address": where, "asked": asked}
         return {**given, "is_paid": is_paid, "reference": name}
 
-    def _item(self, offer: int, **others: Any) -> Asked:
+    def _item(self, bundle: int, **others: Any) -> Asked:
         books = self._books
         others["recipient"] = _nth(books.subscribers, others["recipient"])
         others["address"] = self._address(others["address"])
-        if offer == 0:
+        if bundle == 0:
             others |= {"recipient": None, "address": None, "is_new": False, "first_issue": None}
             return Asked(
                 product=1, **{**others, "subscription": None, "is_gift": None, "of_class": None}
             )
-        others["subscription"] = self._extended(offer, others["subscription"])
+        others["subscription"] = self._extended(bundle, others["subscription"])
         others["first_issue"] = _nth(books.issues, others["first_issue"])
-        return Asked(bundle=offer, **others)
+        return Asked(bundle=bundle, **others)
 
-    def _extended(self, offer: int, number: int | None) -> int | None:
+    def _extended(self, bundle: int, number: int | None) -> int | None:
         """Return a subscription that the bundle can extend, one in four any other."""
-        kinds = {(each.publication, each.type) for each in self._books.bundles[offer].lines}
+        kinds = {(each.publication, each.type) for each in self._books.bundles[bundle].lines}
         own = {n for n, s in self._books.subscriptions.items() if (s.publication, s.type) in kinds}
         return _nth(((number or 0) < 9 and own) or self._books.subscriptions, number)
 

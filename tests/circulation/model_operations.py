@@ -378,7 +378,7 @@ class Books(Orders):
         for name, value in values.items():
             setattr(self.publications[publication], name, value)
 
-    def offer_bundle(self, bundle: int, *, is_active: bool) -> None:
+    def sell_bundle(self, bundle: int, *, is_active: bool) -> None:
         self.bundles[bundle].active = is_active
 
 

@@ -14,9 +14,9 @@ from tests.circulation.model_cancelling import Cancelling
 from tests.circulation.model_records import (
     Address,
     Asked,
+    Bundle,
     Item,
     Line,
-    Offer,
     Order,
     Person,
     Purchase,
@@ -49,7 +49,7 @@ class Orders(Cancelling):
                 if is_paid and known.paid_on is None and not self.has_ended(number):
                     self.pay(number)
                 return number
-        check(all(self.offer(each).active for each in asked))
+        check(all(self.bundle_of(each).active for each in asked))
         who = self.person(payer, address)
         taken = Order(who.subscriber, content, reference, who.address)
         number = add(self.orders, taken)
@@ -62,7 +62,7 @@ class Orders(Cancelling):
             self.book_payment(number)
         return number
 
-    def offer(self, asked: Asked) -> Offer:
+    def bundle_of(self, asked: Asked) -> Bundle:
         return self.products[asked.product] if asked.product else self.bundles[asked.bundle or 0]
 
     def is_gift(self, asked: Asked, reader: Person, payer: Person) -> bool:
@@ -108,7 +108,7 @@ class Orders(Cancelling):
             self.merged_subscriptions.get(asked.subscription, asked.subscription)
         ]
         check(found.cancelled_on is None and not asked.is_new)
-        lines = self.offer(asked).lines
+        lines = self.bundle_of(asked).lines
         check((found.publication, found.type) in {(each.publication, each.type) for each in lines})
         if asked.recipient is None and found.subscriber == payer.subscriber and not asked.address:
             return payer
@@ -125,9 +125,9 @@ class Orders(Cancelling):
         begun: dict[tuple[int, int, str, int], int],
     ) -> int | None:
         """Take an item; return the address to which it goes."""
-        offer = self.offer(asked)
-        net = offer.price if asked.price is None else asked.price
-        tax = offer.tax if asked.tax is None else asked.tax
+        bundle = self.bundle_of(asked)
+        net = bundle.price if asked.price is None else asked.price
+        tax = bundle.tax if asked.tax is None else asked.tax
         item = Item(order, asked.bundle, asked.product, net, tax)
         number = add(self.items, item)
         if asked.bundle is None:
@@ -138,13 +138,13 @@ class Orders(Cancelling):
         if asked.first_issue:
             first = self.issues[asked.first_issue]
             newest = self.newest_closed(first.publication)
-            check(first.publication in {line.publication for line in offer.lines})
+            check(first.publication in {line.publication for line in bundle.lines})
             check(first.closed is None or first.main_list is not None)
             check(newest is None or first.date >= self.issues[newest].date)
-        check(not asked.of_class or 0 in [cents for _, cents in spread(net, offer.lines)])
+        check(not asked.of_class or 0 in [cents for _, cents in spread(net, bundle.lines)])
         goes_to = [
             self.take_line(number, asked, line, cents, reader, payer, begun)
-            for line, cents in spread(net, offer.lines)
+            for line, cents in spread(net, bundle.lines)
         ]
         purchase.shipping = next((each for each in goes_to if each is not None), None)
         return purchase.shipping

@@ -53,8 +53,8 @@ class Line(NamedTuple):
 
 
 @dataclass
-class Offer:
-    """A bundle, or a product, which has no lines."""
+class Bundle:
+    """A bundle; a product is one without lines."""
 
     price: int
     tax: int
@@ -266,8 +266,8 @@ class Records:
     merged_subscriptions: dict[int, int] = field(default_factory=dict)
     """Into which one a subscription was merged."""
     addresses: dict[int, Address] = field(default_factory=dict)
-    bundles: dict[int, Offer] = field(default_factory=dict)
-    products: dict[int, Offer] = field(default_factory=dict)
+    bundles: dict[int, Bundle] = field(default_factory=dict)
+    products: dict[int, Bundle] = field(default_factory=dict)
     subscriptions: dict[int, Subscription] = field(default_factory=dict)
     terms: dict[int, Term] = field(default_factory=dict)
     deliveries: dict[tuple[int, int], Delivery] = field(default_factory=dict)

@@ -21,7 +21,7 @@ ADDRESSES = (
 
 
 def stock(url: str, folder: Path) -> None:
-    """Add an account with open books, a publication of four planned issues, and three offers."""
+    """Add an account with open books, a publication of four planned issues, and three bundles."""
     (folder / "subscribers.csv").write_text(SUBSCRIBERS, encoding="utf-8")
     (folder / "addresses.csv").write_text(ADDRESSES, encoding="utf-8")
     masthead("accounts", "add", "1", database=url)

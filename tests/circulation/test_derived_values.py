@@ -156,7 +156,7 @@ READERS = st.builds(
 
 @examples(6, 60)
 @given(st.lists(READERS, min_size=1, max_size=12), st.sampled_from([12, 4, 52, 26, 10]))
-def test_the_database_forecasts_what_the_rule_says(
+def test_the_database_expects_the_expiry_that_the_rule_says(
     desk: Desk, readers: list[Reader], per_year: int
 ) -> None:
     """circulation, "Expiry": for any readers at once, what the rule says of each alone."""

@@ -1,4 +1,4 @@
-"""Letters of renewal: which effort fits, to whom it goes, and what it offers."""
+"""Letters of renewal: which effort fits, to whom it goes, and which bundle it names."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def letters(desk: Desk) -> list[dict[str, Any]]:
     return [dict(zip(renewals.LETTER, row, strict=True)) for row in rows]
 
 
-def effort(desk: Desk, number: int, left: int, *offer: Any) -> None:
-    renewals.set_effort(desk.books, renewals.Point(1, number, left, *offer))
+def effort(desk: Desk, number: int, left: int, *bundle: Any) -> None:
+    renewals.set_effort(desk.books, renewals.Point(1, number, left, *bundle))
 
 
 def refusal(desk: Desk, *point: Any) -> str:
@@ -95,11 +95,11 @@ def test_efforts_are_due_in_the_order_of_their_numbers(desk: Desk) -> None:
     effort(desk, 2, 2)
 
 
-def test_a_letter_has_the_offer_of_its_effort(desk: Desk) -> None:
+def test_a_letter_has_the_bundle_of_its_effort(desk: Desk) -> None:
     """circulation, "Renewals": a bundle, a key code, and what it costs the reader with tax."""
     desk.put("bundles", bundle_id=2, name="A mug", price=1, tax=0)
     effort(desk, 1, 5, 1, "R1-2026")
-    columns = ("offer", "offer_price", "offer_tax", "offer_total", "key_code")
+    columns = ("bundle", "bundle_price", "bundle_tax", "bundle_total", "key_code")
     order(desk, 1)
     (letter,) = letters(desk)
     assert [letter[n] for n in columns] == ["Five of Tide", "10.00", "0.70", "10.70", "R1-2026"]

@@ -129,7 +129,7 @@ def subscribe(desk: Desk, number: int, publication: int = 1, **values: int | str
 
 
 def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
-    """decisions, "Opening terms"; by hand: the figures stay, and the forecast is the books'."""
+    """decisions, "Opening terms"; by hand: the figures stay, and the expiry is the books'."""
     subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
     subscribe(desk, 2, issues=2, unearned_revenue="6")
     subscribe(desk, 3, issues=0, date_expired="2025-12-31")

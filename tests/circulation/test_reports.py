@@ -156,7 +156,7 @@ def test_the_liability_of_a_past_day_is_what_was_booked_until_then(
 
 
 def test_what_expires_stands_with_its_last_issue(books: str, tmp_path: Path) -> None:
-    """circulation, "Reports": the forecast that the subscriptions have."""
+    """circulation, "Reports": the expected expiries that the subscriptions have."""
     assert table(books, "expiries", folder=tmp_path) == [
         ["Tide", "earlier issues", "", "1", "1", "1"],
         ["Tide", "(not planned)", "2026-01-01", "1", "2", "0"],
@@ -208,7 +208,7 @@ def test_the_expiries_of_a_past_day_come_from_what_was_there(books: str, tmp_pat
     ]
 
 
-def test_reckoned_from_terms_and_deliveries_the_forecast_is_that_of_the_subscriptions(
+def test_reckoned_from_terms_and_deliveries_expiry_is_that_of_the_subscriptions(
     books: str, tmp_path: Path
 ) -> None:
     """rules, "The expiries of a past day"."""

@@ -112,7 +112,7 @@ def test_to_erase_one_costs_the_same_in_an_account_of_ten_times_the_size(
 
 
 def test_to_give_out_what_is_held_of_one_costs_the_same_there_too(filled: OpenStore) -> None:
-    """rules, "Personal data: what is data"."""
+    """rules, "Personal data: what is stored"."""
     counts = {}
     for account_id in (SMALL, LARGE):
         with filled.reader() as database:

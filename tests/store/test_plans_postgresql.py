@@ -94,7 +94,7 @@ ROWS = {
         f"a, 1001 + n % 500, n, 1 FROM {MANY}"
     ),
     "classes (account_id, class_id, name)": f"a, n, 'Class ' || n FROM {FEW}",
-    "bundles (account_id, bundle_id, name)": f"a, n, 'Offer ' || n FROM {FEW}",
+    "bundles (account_id, bundle_id, name)": f"a, n, 'Bundle ' || n FROM {FEW}",
     """bundle_lines (account_id, bundle_id, line_number, publication_id, issues, type, copies,
         price)""": f"a, n, 1, 1001 + n % 200, 12, 'Print', 1, 100 FROM {FEW}",
     "products (account_id, product_id, name)": f"a, n, 'Thing ' || n FROM {FEW}",

@@ -119,7 +119,7 @@ def set_values(
 
 
 def retire(books: Books, thing: Thing, key: int, *, dry_run: bool = False) -> Done:
-    """Take a bundle or a product off the offer. Raises NotFound if it does not exist."""
+    """Take a bundle or a product off sale. Raises NotFound if it does not exist."""
     done = Done(key, f"{thing} {key} was retired")
     with books.change(dry_run=dry_run) as change:
         if not catalogue.set_active(change, thing, key, is_active=False):
@@ -136,7 +136,7 @@ def retire_publication(books: Books, publication_id: int, *, dry_run: bool = Fal
     with books.change(dry_run=dry_run) as change:
         retired = catalogue.retire_publication(change, publication_id)
         if not retired:
-            said = f"nothing changed: no bundle on offer has publication {publication_id}"
+            said = f"nothing changed: no bundle for sale has publication {publication_id}"
             return Done(publication_id, said)
         listed = ", ".join(map(str, retired))
         done = Done(publication_id, f"retired with publication {publication_id}: bundles {listed}")

@@ -13,8 +13,8 @@ from masthead.store.books.closing import (
     Run,
     check_open,
     deliver,
-    forecast_after_closing,
-    forecast_gap_list,
+    write_expiry_after_closing,
+    write_expiry_of_gap_list,
 )
 from masthead.store.books.issue import Issue, check_publication, find_issue, issues_of
 from masthead.store.books.issue_lists import EntryShown, ListShown
@@ -113,7 +113,7 @@ def close(
         check_open(change, issue)
         finalize(change, issue)
         made = deliver(change, issue, grace)
-        forecast_after_closing(change, issue, made)
+        write_expiry_after_closing(change, issue, made)
         end_due(change, issue)
         change.say(made.sentence)
     return made
@@ -132,7 +132,7 @@ def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> Mail
             raise BadInput(f"{issue.title} {how}: a gap list needs the main list of its issue")
         made = deliver(change, issue, Grace(), parent=issue.mailing_list_id)
         if made.mailing_list_id is not None:
-            forecast_gap_list(change, made)
+            write_expiry_of_gap_list(change, made)
             end_due(change, issue)
             change.say(made.sentence)
     return made

@@ -78,16 +78,16 @@ class Sent(NamedTuple):
 
 
 def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Point, Bundle | None]]:
-    """Return the efforts, of one publication or of all, each with the bundle that it offers.
+    """Return the efforts, of one publication or of all, each with its bundle.
 
     Raises NotFound if there is no such publication.
     """
     with books.read() as reading:
         if publication_id is not None:
             check_publication(reading.connection, books.account_id, publication_id)
-        offers = {each.bundle_id: each for each in bundles(reading)}
+        found = {each.bundle_id: each for each in bundles(reading)}
         return [
-            (point, None if point.bundle_id is None else offers.get(point.bundle_id))
+            (point, None if point.bundle_id is None else found.get(point.bundle_id))
             for point in renewing.efforts(reading, publication_id)
         ]
 
@@ -97,7 +97,7 @@ def set_effort(books: Books, point: Point, *, dry_run: bool = False) -> Point:
 
     Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
     in the order of their numbers, for a number or a key code that is out of bounds, and for a
-    bundle that is not on offer or has no line for the publication.
+    bundle that is not for sale or has no line for the publication.
     """
     if not 1 <= point.effort <= _EFFORT_MAX:
         raise BadInput(f"an effort has a number from 1 to {_EFFORT_MAX:,}, not {point.effort:,}")

@@ -1,4 +1,4 @@
-"""When a subscription ends: a forecast while it has issues left (circulation, "Expiry")."""
+"""When a subscription ends, as expected while it has issues left (circulation, "Expiry")."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta

@@ -6,7 +6,7 @@ import click
 
 from masthead.books import catalogue
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run
-from masthead.cli.offers import bundles, classes, given_of, products, show
+from masthead.cli.bundles import bundles, classes, given_of, products, show
 from masthead.cli.options import Command
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
@@ -16,7 +16,7 @@ from masthead.errors import BadUsage
 def catalogue_group() -> None:
     """What there is to order: publications and their issues, bundles, products.
 
-    A bundle is an offer: so many issues of one or more publications for a price. Orders keep what
+    A bundle is sold as one: issues of one or more publications for a price. Orders keep what
     they were placed with; a change of the catalogue is for later ones. Add a publication, plan its
     issues, then add bundles.
     """

@@ -39,8 +39,8 @@ HINTS = {
     "outdated_schema": "run `masthead database migrate`",
     "port_in_use": "--{option} sets it",
     "postgresql_backup": "`masthead feed new-epoch` begins one",
-    "retired": "`masthead catalogue {thing} list` lists those on offer, and `masthead catalogue "
-    "{thing} set {key} --active` offers this one again",
+    "retired": "`masthead catalogue {thing} list` lists those for sale, and `masthead catalogue "
+    "{thing} set {key} --active` sells this one again",
     "several_items": "--item chooses one",
     "suspended": "`masthead subscription resume {subscription}` ends it",
     "too_many_rejected": "--max-rejected sets the limit",

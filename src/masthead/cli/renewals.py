@@ -24,7 +24,7 @@ def efforts_group() -> None:
 
     Effort 1 at 3 issues left, effort 2 at 1, effort 3 at 0 (with the last issue), effort 4 at -2
     (two issues after it). Who is late gets the effort that fits what is left now, never an earlier
-    one. A letter can offer a bundle, and have a key code.
+    one. A letter can name a bundle to order, and have a key code.
     """
 
 
@@ -35,12 +35,12 @@ def list_(publication: int | None, account: int | None, database: str) -> None:
     """List the efforts of all publications, or of one."""
     found = renewals.efforts(books_of(account, database), publication)
     for point, bundle in found:
-        click.echo(printable(f"{point.sentence}{_offer(bundle)}"))
+        click.echo(printable(f"{point.sentence}{_bundle(bundle)}"))
     if not found:
         click.echo("no efforts: `masthead renewals efforts set` makes one")
 
 
-def _offer(bundle: Bundle | None) -> str:
+def _bundle(bundle: Bundle | None) -> str:
     """Return a bundle's name and price; '' without a bundle."""
     if bundle is None:
         return ""
@@ -57,7 +57,7 @@ def _offer(bundle: Bundle | None) -> str:
     required=True,
     help="When it is due; 0 and below: so many issues after the last one.",
 )
-@click.option("--bundle", "bundle_id", type=ID, help="The bundle that its letter offers.")
+@click.option("--bundle", "bundle_id", type=ID, help="The bundle that its letter names.")
 @click.option("--key-code", type=str, help="A code in its letter, that an answer can name.")
 @dry_run
 @account_options
@@ -74,7 +74,7 @@ def set_(
 ) -> None:
     """Add effort EFFORT to a publication, or change it.
 
-    It has afterwards what is given here: without --bundle, its letter has no offer. Efforts are due
+    It has afterwards what is given here: without --bundle, its letter names none. Efforts are due
     in the order of their numbers, each at fewer issues left than the one before.
     """
     code = None if key_code is None else key_code.strip()
@@ -135,7 +135,7 @@ def select(
     With --to, the letters are written to FILE and noted as sent, both or neither, also if it is
     killed: the next call with the same FILE finishes or removes what is left in FILE.unfinished.
     The next letter of a subscription comes with a later call. With --preview nothing is noted, and
-    FILE may be left out. A letter has the offer of its effort. It goes to the reader, or to who
+    FILE may be left out. A letter names the bundle of its effort. It goes to the reader, or to who
     paid where no term is the reader's own, then without the reader's code. Left out: subscriptions
     that are not in the campaign (`masthead subscription set --campaign`), cancelled, refunded,
     suspended today or unlimited, and deleted readers. With --sent, the letters of that day are

@@ -106,8 +106,8 @@ def liability_command(publication: int | None, since: str | None, **options: Any
 def expiries_command(publication: int | None, **options: Any) -> None:
     """How many subscriptions have which issue as their last one.
 
-    It is a forecast: issues are counted off by their dates, beyond the planned ones by how many the
-    publication has in a year. The plot shows copies by the months of the issues.
+    Expiries are expected ones: issues are counted off by their dates, beyond the planned ones by
+    how many the publication has in a year. The plot shows copies by the months of the issues.
     """
     books = _books(**options)
     _show(reports.expiries(books, options["day"], publication_id=publication), **options)

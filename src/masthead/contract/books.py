@@ -62,7 +62,7 @@ class CopyClass(Struct):
 
 
 class Bundle(Struct):
-    """An offer of one or more publications; its price is the sum of its lines' prices."""
+    """Issues of publications, sold together; its price is the sum of its lines' prices."""
 
     bundle_id: Key
     name: Text
@@ -202,7 +202,7 @@ class CancelledTerm(Struct):
 class RenewalEffort(Struct):
     """A publication's letter to its subscribers, due at a number of issues left.
 
-    It offers a bundle, and has a key code that a reply can name.
+    It can name a bundle, and has a key code that a reply can name.
     """
 
     publication_id: Key

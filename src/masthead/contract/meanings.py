@@ -54,8 +54,7 @@ _OF_ANY_SHAPE = {
     "audit_request_type": "The audit bureau's code for how the subscription was requested, as it "
     "was loaded.",
     "billing_address_id": "The id of the address that the invoice goes to.",
-    "bundle_id": "The id of the bundle that was bought: an offer such as three years of one "
-    "publication.",
+    "bundle_id": "The id of the bundle that was bought, such as three years of one publication.",
     "copies": "How many copies of each issue the subscription gets.",
     "date_created": "The day on which the subscription was created.",
     "date_expired": "The day on which the subscription expires or has expired. A subscription "
@@ -210,7 +209,7 @@ _OF_ONE_SHAPE: dict[type, dict[str, str]] = {
     },
     shapes.OrderItem: {
         "order_item_id": "The id of the item.",
-        "bundle_id": "The id of the bundle, if the item is one: an offer such as three years of "
+        "bundle_id": "The id of the bundle, if the item is one, such as three years of "
         "one publication. The key is absent otherwise.",
         "product_id": "The id of the product, if the item is one, such as a book. The key is "
         "absent otherwise.",

@@ -172,7 +172,7 @@ class _History:
         )
 
     def _subscriber(self, reader: Reader) -> _Record:
-        return self._state["subscribers"][(reader.buyer.subscriber_id,)]
+        return self._state["subscribers"][(reader.payer.subscriber_id,)]
 
     def _changes(self, night: int) -> None:
         """Make a night's changes to existing subscribers."""
@@ -182,14 +182,14 @@ class _History:
         for reader in self._some(400):
             moved = zip(
                 COLUMNS["addresses"].split()[5:],
-                readers.whereabouts(reader.buyer.country),
+                readers.whereabouts(reader.payer.country),
                 strict=True,
             )
             self._change("addresses", self._state["addresses"][(reader.address_id,)], **dict(moved))
         for reader in self._some(500):
             readers.buy(reader, night)
         for reader in self._some(300):
-            readers.answer(reader.buyer.subscriber_id)
+            readers.answer(reader.payer.subscriber_id)
         if night % _NIGHTS_BETWEEN_LISTS == 0:
             self._build_list(night)
             for reader in self._some(len(self._known)):
@@ -225,7 +225,7 @@ class _History:
             (
                 record
                 for record in self._records("subscriptions")
-                if record["subscriber_id"] == reader.buyer.subscriber_id
+                if record["subscriber_id"] == reader.payer.subscriber_id
                 and record["date_expired"]
                 and self._day(record["date_expired"]) < today + 365
             ),
@@ -237,7 +237,7 @@ class _History:
         mailed_to = None if found["type"] == "Digital" else found["mailing_address_id"]
         delivery = Delivery(mailed_to, found["billing_address_id"])
         sale = Sale(publication, 1, found["copies"], delivery)
-        purchase_id = self._readers.sales.sell(reader.buyer, sale, today)
+        purchase_id = self._readers.sales.sell(reader.payer, sale, today)
         unearned = int((found["unearned_revenue"] or "0.00").replace(".", "")) + sale.cents
         self._change(
             "subscriptions",

@@ -20,7 +20,7 @@ PRODUCTS = (
     (505, "Binder for a year", 1, 1905),
     (506, "Bookmark", 0, 20),
 )
-"""Id, name, whether it is on offer, and price; 0.10 + 0.20 is inexact in binary floating point."""
+"""Id, name, whether it is for sale, and price; 0.10 + 0.20 is inexact in binary floating point."""
 
 REASONS = ("Moved abroad", "No time to read", "Too expensive")
 """The reasons for cancelling; their ids are 1, 2, 3, …"""
@@ -67,15 +67,15 @@ def catalogue_rows(publications: tuple[Publication, ...]) -> dict[str, list[Row]
         "classes": [(1, _OWN_CLASS)],
         "products": [(*product, _tax(product[-1])) for product in PRODUCTS],
         "renewal_efforts": [
-            (publication.publication_id, effort, issues_left, *_offer(publication, effort))
+            (publication.publication_id, effort, issues_left, *_bundle_of(publication, effort))
             for publication in publications
             for effort, issues_left in enumerate(_EFFORTS[publication.issues_per_year], 1)
         ],
     }
 
 
-def _offer(publication: Publication, effort: int) -> tuple[int, str]:
-    """Return the bundle that a letter offers, a year in print, and its key code."""
+def _bundle_of(publication: Publication, effort: int) -> tuple[int, str]:
+    """Return the bundle that a letter names, a year in print, and its key code."""
     number = publication.publication_id
     return number * 10 + 1, f"P{number}E{effort}"
 

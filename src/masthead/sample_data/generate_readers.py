@@ -21,7 +21,7 @@ from masthead.sample_data.generate_publisher import (
     Publisher,
     Row,
 )
-from masthead.sample_data.generate_sales import Buyer, Delivery, Sale, Sales
+from masthead.sample_data.generate_sales import Delivery, Payer, Sale, Sales
 from masthead.sample_data.generate_values import Draws, password, renewal_code, two_decimals
 
 _TERMS = (1, 1, 1, 1, 1, 2, 2, 3)
@@ -38,7 +38,7 @@ _TITLES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 4)
 class Reader(NamedTuple):
     """The data of a subscriber to which later rows refer."""
 
-    buyer: Buyer
+    payer: Payer
     address_id: int
     billing_id: int
     last_name: words.Name
@@ -78,7 +78,7 @@ class Readers:
         random, pick = self.draws.random, self.draws.pick
         subscriber_id = next(self._subscriber_ids)
         neighbour = self._recent[-1] if self._recent and random() < 0.04 else None
-        country = neighbour.buyer.country if neighbour else pick(words.COUNTRIES)
+        country = neighbour.payer.country if neighbour else pick(words.COUNTRIES)
         first = pick(country.first_names)
         last = neighbour.last_name if neighbour else pick(country.last_names)
         whereabouts = neighbour.whereabouts if neighbour else self.whereabouts(country)
@@ -108,8 +108,8 @@ class Readers:
             billing_id = next(self._address_ids)
             office = (None, None, pick(words.COMPANIES), *self.whereabouts(country))
             self.rows["addresses"].append((billing_id, subscriber_id, *office))
-        buyer = Buyer(subscriber_id, country)
-        reader = Reader(buyer, address_id, billing_id, last, email, whereabouts, deleted)
+        payer = Payer(subscriber_id, country)
+        reader = Reader(payer, address_id, billing_id, last, email, whereabouts, deleted)
         for title in {pick(_TITLES): None for _ in range(pick(_TITLES_TAKEN))}:
             self._subscribe(reader, self._publisher.publications[title], new=new)
         if random() < 0.08:
@@ -153,7 +153,7 @@ class Readers:
 
     def buy(self, reader: Reader, day: int) -> None:
         """Add an order of a product, delivered to the reader's address."""
-        self.sales.sell_product(reader.buyer, Delivery(reader.address_id, reader.billing_id), day)
+        self.sales.sell_product(reader.payer, Delivery(reader.address_id, reader.billing_id), day)
 
     def answer(self, subscriber_id: int) -> None:
         """Add a subscriber's answers to some of the custom fields."""
@@ -249,14 +249,14 @@ class Readers:
             mailed_to = None if medium == "Digital" else mailing_id
             delivery = Delivery(mailed_to, reader.billing_id, int(is_gift))
             sale = Sale(publication, years, copies, delivery)
-            bundle_id, purchase_id = sale.bundle_id, self.sales.sell(reader.buyer, sale, start)
+            bundle_id, purchase_id = sale.bundle_id, self.sales.sell(reader.payer, sale, start)
             if not unlimited:
                 paid_left = max(0, left - int(random() * 3))
                 revenue = two_decimals(sale.cents * paid_left // (per_year * years))
         self.rows["subscriptions"].append(
             (
                 subscription_id,
-                reader.buyer.subscriber_id,
+                reader.payer.subscriber_id,
                 publication.publication_id,
                 mailing_id,
                 reader.billing_id,

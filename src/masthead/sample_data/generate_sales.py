@@ -13,8 +13,8 @@ _IMPORTS = ("autumn-mailing.csv", "agency transfer 0042", "trade show cards, hal
 _PRODUCTS = tuple((product_id, cents) for product_id, _, _, cents in PRODUCTS)
 
 
-class Buyer(NamedTuple):
-    """A buyer; the country determines the tax."""
+class Payer(NamedTuple):
+    """A payer; the country determines the tax."""
 
     subscriber_id: int
     country: Country
@@ -64,7 +64,7 @@ class Sales:
         self._order_item_ids = count(1)
         self._purchase_ids = count(1)
 
-    def sell(self, buyer: Buyer, sale: Sale, day: int) -> int:
+    def sell(self, payer: Payer, sale: Sale, day: int) -> int:
         """Add a purchase, usually with its order; return the id of the purchase."""
         random, pick = self._draws.random, self._draws.pick
         publication, years, _, delivery = sale
@@ -76,13 +76,13 @@ class Sales:
                 purchase_id,
                 pick(_PAYMENT_TYPES),
                 pick(NOTES) if random() < 0.04 else None,
-                buyer.subscriber_id,
+                payer.subscriber_id,
                 sale.bundle_id,
                 delivery.mailing_id,
                 delivery.billing_id,
                 name if random() < 0.8 else None,
                 f"INV-{purchase_id:07}" if random() < 0.6 else None,
-                two_decimals(cents + _tax(cents, buyer.country)),
+                two_decimals(cents + _tax(cents, payer.country)),
                 two_decimals(cents) if random() < 0.7 else None,
                 delivery.is_gift,
             )
@@ -91,20 +91,20 @@ class Sales:
             items = [_Item(sale.bundle_id, None, cents)]
             while random() < 0.2:
                 items.append(_Item(None, *pick(_PRODUCTS)))
-            self._order(buyer, delivery, day, items)
+            self._order(payer, delivery, day, items)
         return purchase_id
 
-    def sell_product(self, buyer: Buyer, delivery: Delivery, day: int) -> None:
+    def sell_product(self, payer: Payer, delivery: Delivery, day: int) -> None:
         """Add an order of one product."""
-        self._order(buyer, delivery, day, [_Item(None, *self._draws.pick(_PRODUCTS))])
+        self._order(payer, delivery, day, [_Item(None, *self._draws.pick(_PRODUCTS))])
 
-    def _order(self, buyer: Buyer, delivery: Delivery, day: int, items: list[_Item]) -> None:
+    def _order(self, payer: Payer, delivery: Delivery, day: int, items: list[_Item]) -> None:
         """Add an order; its totals are the sums of its items."""
         random, time, today = self._draws.random, self._calendar.time, self._calendar.today
         order_id = next(self._order_ids)
         sub_total = tax_total = 0
         for item in items:
-            tax = _tax(item.cents, buyer.country)
+            tax = _tax(item.cents, payer.country)
             sub_total += item.cents
             tax_total += tax
             refunded = random() < 0.03
@@ -126,7 +126,7 @@ class Sales:
         self._rows["orders"].append(
             (
                 order_id,
-                buyer.subscriber_id,
+                payer.subscriber_id,
                 delivery.mailing_id or delivery.billing_id,
                 delivery.billing_id,
                 self._draws.pick(_IMPORTS) if random() < 0.1 else None,

@@ -159,9 +159,9 @@ pages = [
                 ),
                 Field(
                     "bundle_id",
-                    "Bundle that the letter offers",
+                    "Bundle that the letter names",
                     "number",
-                    "Its number in the catalogue; empty for a letter without an offer.",
+                    "Its number in the catalogue; empty for a letter without a bundle.",
                 ),
                 Field("key_code", "Key code", "text", "Printed in the letter."),
                 Field("remove", "Remove this effort", "check"),

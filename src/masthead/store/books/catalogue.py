@@ -142,7 +142,7 @@ def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list
 
 
 def set_active(books: Operation, thing: Thing, key: int, *, is_active: bool) -> bool:
-    """Offer a bundle or a product, or retire it; return whether that changed anything.
+    """Sell a bundle or a product again, or retire it; return whether that changed anything.
 
     Raises NotFound if it does not exist.
     """

@@ -39,7 +39,7 @@ class Product(NamedTuple):
 
 
 class Bundle(NamedTuple):
-    """A bundle; ``price`` and ``tax`` are cents, ``is_active`` says whether it is on offer."""
+    """A bundle; ``price`` and ``tax`` are cents, ``is_active`` says whether it is for sale."""
 
     bundle_id: int
     name: str | None

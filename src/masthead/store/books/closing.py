@@ -23,7 +23,7 @@ from masthead.store.books.served_subscriptions import (
     Grace,
     Serving,
 )
-from masthead.store.books.stored_expiry_dates import calendar_of, forecast
+from masthead.store.books.stored_expiry_dates import calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
 _CHANGED, _DATES = "books_changed", "books_simple"
@@ -96,7 +96,7 @@ class MailingList(NamedTuple):
 def deliver(
     books: Operation, issue: Issue, grace: Grace, *, parent: int | None = None
 ) -> MailingList:
-    """Deliver an issue with a new list, and write all that follows except the forecasts.
+    """Deliver an issue with a new list, and write all that follows except the expiry dates.
 
     ``parent`` is the main list of a gap list.
     """
@@ -131,7 +131,7 @@ class _Delivery:
         self._values = {"account_id": books.account_id, "mailing_list_id": self._list_id}
 
     def run(self) -> MailingList:
-        """Deliver the issue, and write all that follows except the forecasts."""
+        """Deliver the issue, and write all that follows except the expiry dates."""
         if self._connection.dialect == "sqlite":
             # The rows of a large list are spread over their tables and indexes.
             self._connection.script("PRAGMA main.cache_size = -32768")
@@ -262,8 +262,8 @@ class _Delivery:
         return [Run(*row) for row in rows]
 
 
-def forecast_gap_list(books: Operation, made: MailingList) -> None:
-    """Recompute the forecasts of the subscriptions on a gap list."""
+def write_expiry_of_gap_list(books: Operation, made: MailingList) -> None:
+    """Recompute the expiry dates of the subscriptions on a gap list."""
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
         _CHANGED,
@@ -273,16 +273,16 @@ def forecast_gap_list(books: Operation, made: MailingList) -> None:
         account_id=books.account_id,
         mailing_list_id=made.mailing_list_id,
     )
-    forecast(books, lists, lists.keys_in(_CHANGED))
+    write_expiry_dates(books, lists, lists.keys_in(_CHANGED))
     lists.drop(_CHANGED)
 
 
-def forecast_after_closing(books: Operation, issue: Issue, made: MailingList) -> None:
+def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList) -> None:
     """Update the ``date_expired`` values that the closing has changed.
 
     Each subscription has one issue fewer left, and one fewer issue is coming, so most dates stay
     the same: the date for this number of issues left, without suspensions and missed issues. The
-    forecast is recomputed only for subscriptions that have another date, or whose open suspension
+    date is computed again only for subscriptions that have another one, or whose open suspension
     skipped this issue.
     """
     calendar = calendar_of(books, issue.publication_id)
@@ -324,5 +324,5 @@ def forecast_after_closing(books: Operation, issue: Issue, made: MailingList) ->
         publication_id=issue.publication_id,
         day=issue.date,
     )
-    forecast(books, lists, lists.keys_in(_CHANGED))
+    write_expiry_dates(books, lists, lists.keys_in(_CHANGED))
     lists.drop(_CHANGED, _DATES)

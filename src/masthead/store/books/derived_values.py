@@ -7,7 +7,7 @@ Only rows in which one of them differs are written and get the operation's commi
 from masthead.store.books.earned_share_sql import DELIVERED, earned
 from masthead.store.books.operation import Operation
 from masthead.store.books.served_subscriptions import IS_PASSED_OVER
-from masthead.store.books.stored_expiry_dates import forecast
+from masthead.store.books.stored_expiry_dates import write_expiry_dates
 from masthead.store.database import Value
 from masthead.store.key_lists import KeyLists
 
@@ -44,7 +44,7 @@ def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
     )
     keys = lists.keys_in(_REFRESHED)
     written = renew_balances(books, keys)
-    forecast(books, lists, keys)
+    write_expiry_dates(books, lists, keys)
     lists.drop(_REFRESHED)
     add_kinds(books)
     return written

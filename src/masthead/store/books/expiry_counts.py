@@ -146,7 +146,7 @@ def _split(listed: str | None) -> list[str]:
     return listed.split(",") if listed else []
 
 
-# Grouped by what the forecast depends on: readers with equally many issues left expire together.
+# Grouped by what the expiry date depends on: readers with equally many issues left expire together.
 _THEN = """
     SELECT publication_id, issues_left, begins_on, received, suspended, last_issue, count(*),
         sum(copies), sum(campaign)

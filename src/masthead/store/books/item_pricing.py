@@ -46,7 +46,7 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
     if not active:
         raise RefusedOrder(
             f"{what}_id",
-            f"{what} {wanted} is retired: order one that is on offer",
+            f"{what} {wanted} is retired: order one that is for sale",
             number,
             code="retired",
             thing=what,

@@ -39,14 +39,14 @@ LETTER = (
     "zip_code",
     "country_name",
     "country_abbreviation",
-    "offer",
-    "offer_price",
-    "offer_tax",
-    "offer_total",
+    "bundle",
+    "bundle_price",
+    "bundle_tax",
+    "bundle_total",
     "key_code",
 )
 """The columns of a letter. ``subscriber_id`` is the reader's. The columns from ``to_subscriber_id``
-on are those of the addressee, the reader or the payer; the last ones are those of the offer."""
+on are those of the addressee, the reader or the payer; the last ones are those of the bundle."""
 
 
 FILE_WITH = "file with SHA-256 "
@@ -56,9 +56,9 @@ Letter = tuple[int | str | None, ...]
 
 
 class Point(NamedTuple):
-    """An effort of a publication: the issues left at which it is due, and what its letter offers.
+    """An effort of a publication: when it is due, by issues left, and what its letter names.
 
-    ``bundle_id`` and ``key_code`` are None for a letter without an offer.
+    ``bundle_id`` and ``key_code`` are None for a letter without a bundle.
     """
 
     publication_id: int
@@ -69,13 +69,13 @@ class Point(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """When the effort is due, and what its letter offers."""
+        """When the effort is due, and the bundle its letter names."""
         issues = counted(abs(self.issues_left), "issue")
         when = f"{issues} after the last one" if self.issues_left < 0 else f"at {issues} left"
         code = "" if self.key_code is None else f", key code {self.key_code}"
-        offer = "" if self.bundle_id is None else f", offers bundle {self.bundle_id}"
+        bundle = "" if self.bundle_id is None else f", with bundle {self.bundle_id}"
         return (
-            f"effort {self.effort} of publication {self.publication_id} is due {when}{code}{offer}"
+            f"effort {self.effort} of publication {self.publication_id} is due {when}{code}{bundle}"
         )
 
 
@@ -106,13 +106,13 @@ def set_effort(books: Operation, point: Point) -> bool:
     """Add an effort, or change one; return whether that changed anything.
 
     Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
-    in the order of their numbers, and for a bundle that is not on offer or has no line for the
+    in the order of their numbers, and for a bundle that is not for sale or has no line for the
     publication.
     """
     check_publication(books.connection, books.account_id, point.publication_id)
     _check_order(books, point)
     if point.bundle_id is not None:
-        _check_offer(books, point.publication_id, point.bundle_id)
+        _check_bundle(books, point.publication_id, point.bundle_id)
     changed = books.connection.change(
         """
         INSERT INTO renewal_efforts (
@@ -144,7 +144,7 @@ def _check_order(books: Operation, point: Point) -> None:
             )
 
 
-def _check_offer(books: Operation, publication_id: int, bundle_id: int) -> None:
+def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None:
     row = books.connection.row(
         """
         SELECT b.active, EXISTS (SELECT 1 FROM bundle_lines AS l
@@ -160,7 +160,7 @@ def _check_offer(books: Operation, publication_id: int, bundle_id: int) -> None:
         raise BadInput(f"there is no bundle {bundle_id}", code="not_in_catalogue", thing="bundle")
     is_active, has_line = row
     if not is_active:
-        raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter offers")
+        raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter names")
     if not has_line:
         raise BadInput(f"bundle {bundle_id} gives nothing of publication {publication_id}")
 
@@ -300,7 +300,7 @@ def letters(
     payer's address is the billing address, of the order or of the subscription. The reader's is the
     mailing address, or else an own billing address. The name is the address's, or the subscriber's
     if the address names nobody; never a part of each. ``again`` yields the letters sent on that
-    day, with the current data of each. A retired bundle is not offered.
+    day, with the current data of each. A retired bundle is left out.
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
     names = ", ".join(name_at(name, "w") for name in ("first_name", "last_name"))

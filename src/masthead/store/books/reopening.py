@@ -9,7 +9,7 @@ from masthead.store.books.derived_values import add_kinds, renew_balances
 from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.issue import Issue, newest_closed
 from masthead.store.books.operation import Operation
-from masthead.store.books.stored_expiry_dates import forecast
+from masthead.store.books.stored_expiry_dates import write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
 _UNDONE = "books_undone"
@@ -125,7 +125,7 @@ class Undoing:
         lists = self._remove_lists()
         earn_by_months(self._books, self._issue)
         renew_balances(self._books, self._keys)
-        self._forecast()
+        self._write_expiry_dates()
         add_kinds(self._books)
         self._lists.drop(_UNDONE)
         return Reopened(self._issue.issue_id, self._deliveries, lists)
@@ -213,10 +213,10 @@ class Undoing:
         )
         return removed
 
-    def _forecast(self) -> None:
-        forecasts = "books_forecasts"
+    def _write_expiry_dates(self) -> None:
+        expiring = "books_expiring"
         self._lists.keep(
-            forecasts,
+            expiring,
             f"""
             SELECT k.key FROM {self._keys} AS k
             UNION
@@ -230,5 +230,5 @@ class Undoing:
             day=self._issue.date,
             publication_id=self._issue.publication_id,
         )
-        forecast(self._books, self._lists, self._lists.keys_in(forecasts))
-        self._lists.drop(forecasts)
+        write_expiry_dates(self._books, self._lists, self._lists.keys_in(expiring))
+        self._lists.drop(expiring)

@@ -1,4 +1,4 @@
-"""The forecast of ``date_expired`` for many subscriptions (circulation, "Expiry").
+"""The ``date_expired`` of many subscriptions (circulation, "Expiry").
 
 ``circulation.expiry_dates`` has the rule. The database counts at which issue each subscription
 ends, and the rule gives the date of each such issue, of which there are few. Only subscriptions
@@ -42,7 +42,7 @@ def calendar_of(books: Reading, publication_id: int) -> Calendar:
     )
 
 
-def forecast(books: Operation, lists: KeyLists, keys: str) -> None:
+def write_expiry_dates(books: Operation, lists: KeyLists, keys: str) -> None:
     """Write ``date_expired`` of subscriptions that differ; ``keys`` has each ``key`` once.
 
     A subscription whose date is not known keeps its date (``circulation.expiry_dates``).
@@ -71,11 +71,11 @@ def forecast(books: Operation, lists: KeyLists, keys: str) -> None:
     for (publication_id,) in publications:
         calendar = calendar_of(books, publication_id)
         if calendar.dates:
-            _Forecast(books, lists, keys, publication_id, calendar).run()
+            _ExpiryDates(books, lists, keys, publication_id, calendar).run()
 
 
-class _Forecast:
-    """The forecast for subscriptions of one publication."""
+class _ExpiryDates:
+    """The expiry dates of subscriptions of one publication."""
 
     def __init__(
         self,

@@ -743,7 +743,7 @@ CREATE TABLE cancelled_terms (
 );
 
 -- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its
--- letter offers a bundle.
+-- letter names a bundle.
 CREATE TABLE renewal_efforts (
     account_id BIGINT NOT NULL,
     publication_id BIGINT NOT NULL,

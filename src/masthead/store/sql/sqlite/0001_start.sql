@@ -664,7 +664,7 @@ CREATE TABLE cancelled_terms (
 ) STRICT, WITHOUT ROWID;
 
 -- An effort is due at so many issues left; 0 and below: so many issues after the last one. Its
--- letter offers a bundle.
+-- letter names a bundle.
 CREATE TABLE renewal_efforts (
     account_id INTEGER NOT NULL,
     publication_id INTEGER NOT NULL,

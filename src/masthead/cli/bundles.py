@@ -81,9 +81,7 @@ def show(done: catalogue.Done, *, dry_run: bool) -> None:
     end_of(dry_run=dry_run)
 
 
-bundles = click.Group(
-    "bundle", help="The offers: so many issues of one or more publications for a price."
-)
+bundles = click.Group("bundle", help="Issues of one or more publications for a price.")
 products = click.Group("product", help="What is sold beside subscriptions: a mug, a binder.")
 
 classes = click.Group(
@@ -121,7 +119,7 @@ def add_bundle(
 ) -> None:
     """Add a bundle NAME, and print its id.
 
-    Its price is that of its lines together. Readers of two publications at once are offered a
+    Its price is that of its lines together. Readers of two publications at once can be sold a
     bundle of two lines.
     """
     if not lines:
@@ -136,7 +134,7 @@ def add_bundle(
 @_LINES
 @click.option("--price", type=Amount(), help="The new price of a bundle that has one line.")
 @click.option("--tax", type=Amount())
-@click.option("--active", is_flag=True, help="Offer it again.")
+@click.option("--active", is_flag=True, help="Sell it again.")
 @dry_run
 @account_options
 def set_bundle(
@@ -164,11 +162,11 @@ def set_bundle(
 @click.option("--all", "with_retired", is_flag=True, help="Retired ones too.")
 @account_options
 def list_bundles(account: int | None, database: str, *, with_retired: bool) -> None:
-    """List the bundles on offer with their lines."""
+    """List the bundles for sale with their lines."""
     for bundle, lines in catalogue.bundles(books_of(account, database)):
         if not (bundle.is_active or with_retired):
             continue
-        click.echo(_offer_line(bundle))
+        click.echo(_sold_line(bundle))
         for line in lines:
             issues = _UNLIMITED if line.issues < 0 else f"{line.issues} issues"
             copies = f", {line.copies} copies" if line.copies > 1 else ""
@@ -179,8 +177,8 @@ def list_bundles(account: int | None, database: str, *, with_retired: bool) -> N
             )
 
 
-def _offer_line(offer: catalogue.Bundle | catalogue.Product) -> str:
-    key, name, price, tax, is_active = offer
+def _sold_line(sold: catalogue.Bundle | catalogue.Product) -> str:
+    key, name, price, tax, is_active = sold
     retired = "" if is_active else "\tretired"
     return f"{key}\t{printable(name or '')}\t{decimal(price)} and tax {decimal(tax)}{retired}"
 
@@ -205,7 +203,7 @@ def add_product(
 @click.option("--name")
 @click.option("--price", type=Amount())
 @click.option("--tax", type=Amount())
-@click.option("--active", is_flag=True, help="Offer it again.")
+@click.option("--active", is_flag=True, help="Sell it again.")
 @dry_run
 @account_options
 def set_product(
@@ -228,14 +226,14 @@ def set_product(
 @click.option("--all", "with_retired", is_flag=True, help="Retired ones too.")
 @account_options
 def list_products(account: int | None, database: str, *, with_retired: bool) -> None:
-    """List the products on offer."""
+    """List the products for sale."""
     for product in catalogue.products(books_of(account, database)):
         if product.is_active or with_retired:
-            click.echo(_offer_line(product))
+            click.echo(_sold_line(product))
 
 
 def _add_retire(group: click.Group, thing: str) -> None:
-    @group.command("retire", help=f"Take a {thing} off the offer; orders that have it keep it.")
+    @group.command("retire", help=f"Take a {thing} off sale; orders that have it keep it.")
     @click.argument("number", type=ID, metavar=f"{thing.upper()}_ID")
     @dry_run
     @account_options
