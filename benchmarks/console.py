@@ -75,10 +75,10 @@ def _times_ms(client: httpx2.Client, path: str, rounds: int, count: int) -> list
         key = customer(number, rounds + 1, count)
         asked = path.format(key=key, small=number + 1, first=key % 1_000, last=key % 50_000)
         begun = perf_counter()
-        answer = client.get(asked)
+        response = client.get(asked)
         times.append(1_000 * (perf_counter() - begun))
-        if answer.status_code != httpx2.codes.OK or "Nobody fits" in answer.text:
-            raise SystemExit(f"{asked}: {answer.status_code}, or nobody was found")
+        if response.status_code != httpx2.codes.OK or "Nobody fits" in response.text:
+            raise SystemExit(f"{asked}: {response.status_code}, or nobody was found")
     return sorted(times[1:])
 
 

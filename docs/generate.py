@@ -70,7 +70,7 @@ def _operations() -> Iterator[str]:
     for operation in (*OPERATIONS.values(), *EXTENSIONS):
         number = f"{operation.number}. " if operation.number else "Extension: "
         yield f"### {number}{operation.summary}"
-        yield f"`GET {operation.path}` answers {_answer(operation)}."
+        yield f"`GET {operation.path}` answers {_response(operation)}."
         if operation.parameters:
             yield _table(
                 ("parameter", "value", "meaning"),
@@ -81,12 +81,12 @@ def _operations() -> Iterator[str]:
             )
 
 
-def _answer(operation: Operation) -> str:
+def _response(operation: Operation) -> str:
     if operation is DIGEST:
         return "an object with `count` and `digest` under the key of each entity asked for"
     if operation is DELETIONS:
         return "an object with a list of ids under the key of each entity asked for"
-    if operation.answer is None:
+    if operation.response is None:
         keys = ", ".join(f"`{e.key}` ({e.shape.__name__}) for `{e.name}`" for e in ENTITIES)
         lines = (
             f"; or, if the request accepts `{NDJSON}`, a line for each record"
@@ -94,7 +94,7 @@ def _answer(operation: Operation) -> str:
             else ""
         )
         return f"an object with a list for each entity asked for: {keys}{lines}"
-    what = f"{'a list of ' if operation.many else ''}{operation.answer.__name__}"
+    what = f"{'a list of ' if operation.many else ''}{operation.response.__name__}"
     return f"{what} under `{operation.envelope}`" if operation.envelope else what
 
 
@@ -102,7 +102,7 @@ def _shapes() -> Iterator[str]:
     yield "## Wire shapes"
     yield "Keys are in this order. A value that is missing looks as the last column says."
     shown: set[type] = set()
-    waiting = [o.answer for o in OPERATIONS.values() if o.answer] + [e.shape for e in ENTITIES]
+    waiting = [o.response for o in OPERATIONS.values() if o.response] + [e.shape for e in ENTITIES]
     while waiting:
         shape = waiting.pop(0)
         if shape in shown:

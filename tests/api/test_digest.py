@@ -169,7 +169,7 @@ def test_it_is_nobodys_business_without_credentials(golden: Caller) -> None:
 
 
 def test_a_long_answer_begins_at_once_and_is_json_all_the_same(lists: Caller) -> None:
-    """decisions, "Digest"; "Long answers": spaces come while it is being made."""
+    """decisions, "Digest"; "Long responses": spaces come while it is being made."""
     response = lists.ask("/digest", entities=ALL)
     assert "Content-Length" not in response.headers
     assert response.json() == shown(lists)

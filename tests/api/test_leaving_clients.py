@@ -201,7 +201,7 @@ def wait_until_settled(server: Server, database: str) -> None:
 def test_clients_that_leave_at_any_moment_leave_nothing_behind(
     database: str, workers: int, pytestconfig: pytest.Config
 ) -> None:
-    """decisions, "Long answers"; rules, "Endurance"."""
+    """decisions, "Long responses"; rules, "Endurance"."""
     clients = pytestconfig.getoption("leaving")
     server = Server(database, f"--workers={workers}")
     try:

@@ -84,7 +84,7 @@ def assert_refused(answer: httpx2.Response, *, at_most_s: int) -> None:
 def test_after_ten_wrong_guesses_a_login_is_refused_whether_it_exists_or_not(
     database: str, login: str
 ) -> None:
-    """decisions, "Limits of the login check"; rules, "The same answer for an unknown login"."""
+    """decisions, "Limits of the login check"; rules, "The same response for an unknown login"."""
     with calling(database) as (caller, server):
         for number in range(10):
             answer = attempt(caller, login, f"guess {number}")

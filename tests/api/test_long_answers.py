@@ -228,7 +228,7 @@ def slow_client(server: Server, path: str) -> Iterator[tuple[socket.socket, byte
 
 
 def test_a_long_answer_comes_in_chunks_of_which_the_last_ends_it(server: Server, path: str) -> None:
-    """decisions, "Long answers"."""
+    """decisions, "Long responses"."""
     headers, body = ask_raw(server, path)
     assert headers["transfer-encoding"] == "chunked"
     assert "content-length" not in headers
@@ -305,7 +305,7 @@ def test_an_unknown_list_and_a_time_long_ago_are_refused_before_anything_is_sent
 def test_a_client_that_does_not_read_holds_no_snapshot(
     server: Server, database: str, caller: Caller, tmp_path: Path
 ) -> None:
-    """decisions, "Long answers": and what it reads later on is the state it has asked for."""
+    """decisions, "Long responses": and what it reads later on is the state it has asked for."""
     before = caller.ask(EVERYTHING)
     with slow_client(server, EVERYTHING) as (client, start):
         load(database, tmp_path, addresses=[address(1, city=tmp_path.name)])
@@ -320,7 +320,7 @@ def test_a_client_that_does_not_read_holds_no_snapshot(
 
 
 def test_clients_that_do_not_read_keep_no_other_from_its_answer(server: Server) -> None:
-    """decisions, "Long answers": any number of answers may be on their way."""
+    """decisions, "Long responses": any number of answers may be on their way."""
     with ExitStack() as stack:
         clients = [
             stack.enter_context(slow_client(server, EVERYTHING)) for _ in range(LONG_AT_ONCE + 1)
@@ -341,7 +341,7 @@ def test_clients_that_do_not_read_keep_no_other_from_its_answer(server: Server) 
 def test_a_client_that_goes_away_ends_its_request(
     server: Server, database: str, *, is_reset: bool
 ) -> None:
-    """decisions, "Long answers": its log line comes, its file and its snapshot go."""
+    """decisions, "Long responses": its log line comes, its file and its snapshot go."""
 
     def lines() -> int:
         return server.output().count("path='/snapshot'")
@@ -359,7 +359,7 @@ def test_a_client_that_goes_away_ends_its_request(
 
 
 def test_no_temporary_file_is_left_behind(server: Server, path: str) -> None:
-    """decisions, "Long answers": after whole answers, in each coding, and to HEAD."""
+    """decisions, "Long responses": after whole answers, in each coding, and to HEAD."""
     for coding in ("identity", "gzip", "zstd"):
         ask_raw(server, path, coding=coding)
     until(server, lambda: temporary_files(server) == 0)
@@ -503,7 +503,7 @@ def new_service() -> Service:
 def test_a_body_of_any_size_is_whole_and_says_its_length_up_to_64_kib(
     size: int, piece_size: int, coding: str
 ) -> None:
-    """rules, "Change feed"; decisions, "Long answers": bodies under 1 KiB are never compressed."""
+    """rules, "Change feed"; decisions, "Long responses": bodies below 1 KiB are not compressed."""
     wanted = (b"0123456789abcdefg" * (size // 17 + 1))[:size]
 
     def pieces() -> Pieces:
@@ -634,7 +634,7 @@ async def until_waiting(service: Service, count: int) -> None:
 
 
 def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
-    """decisions, "Long answers"."""
+    """decisions, "Long responses"."""
     waiting = Waiting()
     service = new_service()
     exchanges: list[Exchange] = []
@@ -658,7 +658,7 @@ def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
 
 
 def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_ones() -> None:
-    """decisions, "Long answers": each account has half of the turns at most."""
+    """decisions, "Long responses": each account has half of the turns at most."""
     waiting = Waiting()
     service = new_service()
 
@@ -682,7 +682,7 @@ def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_on
 
 
 def test_a_client_that_goes_away_while_it_waits_for_its_turn_is_never_worked_for() -> None:
-    """decisions, "Long answers"."""
+    """decisions, "Long responses"."""
     waiting = Waiting()
     service = new_service()
 

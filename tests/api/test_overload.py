@@ -134,7 +134,7 @@ def test_no_slot_is_lost_with_one_who_goes_away(of_an_account: int | None) -> No
 
 
 def test_an_account_has_only_some_of_the_slots_and_nobody_waits_behind_it() -> None:
-    """decisions, "Long answers"."""
+    """decisions, "Long responses"."""
 
     async def take_slots() -> None:
         slots = Slots(3, of_an_account=2)

@@ -30,7 +30,7 @@ DEADLINE_S = 30
 
 
 def test_an_answer_is_begun_only_where_a_quarter_of_the_space_is_free() -> None:
-    """rules, "Space for answers that wait"."""
+    """rules, "Space for responses that wait"."""
     space = Space(80)
     for account_id, held, may_begin in ((1, 30, True), (1, 31, False), (2, 29, True)):
         space.take(account_id, held)
@@ -48,7 +48,7 @@ def test_an_answer_is_begun_only_where_a_quarter_of_the_space_is_free() -> None:
 
 
 def test_what_an_account_holds_is_at_most_half_of_all_that_there_is() -> None:
-    """rules, "Space for answers that wait"."""
+    """rules, "Space for responses that wait"."""
     space = Space(10)
     space.take(1, 5)
     with pytest.raises(HTTPException) as refused:
@@ -174,7 +174,7 @@ def database(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_answers_that_nobody_reads_fill_no_more_than_the_space_that_the_server_has(
     database: str,
 ) -> None:
-    """rules, "Space for answers that wait": others, and short answers, are served."""
+    """rules, "Space for responses that wait": others, and short answers, are served."""
     long, short = "/snapshot?entities=addresses", "/snapshot?entities=orders"
 
     def ask(server_url: str, target: str, key: str) -> httpx2.Response:

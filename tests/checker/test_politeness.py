@@ -142,7 +142,7 @@ def test_there_is_a_most_of_bytes_of_the_feed(
 ) -> None:
     """rules, "Checker: how politely it asks": the records that were read are compared."""
     large = publishers["large"]
-    monkeypatch.setattr(asking, "ANSWER_BYTES_MAX", 50_000)
+    monkeypatch.setattr(asking, "RESPONSE_BYTES_MAX", 50_000)
     report = check(large.url, large.key, large.login, 1000)
     assert report.findings == []
     assert "the feed is too long to be read to its end" in report.not_tried.values()

@@ -135,7 +135,7 @@ def test_a_service_without_a_snapshot(connect: Connect, serve: Serve) -> None:
 def test_an_answer_that_breaks_off_is_an_error(
     connect: Connect, serve: Serve, characters: int, is_in_chunks: bool
 ) -> None:
-    """rules, "Change feed: a broken answer"."""
+    """rules, "Change feed: a broken response"."""
     body = feed(1, 2, 3).encode()[: -characters or None]
     answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
     changes = connect(serve(in_turn(answer)).url).changes("2026-11-21T00:00:00Z", LISTS)
@@ -254,7 +254,7 @@ def test_memory_stays_flat_however_long_the_feed_is(serve: Serve, count: Any) ->
 def test_a_compressed_answer_is_whole_or_an_error(
     connect: Connect, serve: Serve, coding: str, left: float
 ) -> None:
-    """rules, "Change feed: compression", "Change feed: a broken answer"."""
+    """rules, "Change feed: compression", "Change feed: a broken response"."""
     packed = COMPRESS[coding](feed(*range(5_000)).encode())
     headers = {**THROUGH, "Content-Encoding": coding}
     service = serve(in_turn(Reply(packed[: int(len(packed) * left)], headers=headers)))

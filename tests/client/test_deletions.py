@@ -72,7 +72,7 @@ def test_a_service_without_deletions(connect: Connect, serve: Serve) -> None:
 def test_an_answer_that_breaks_off_is_an_error(
     connect: Connect, serve: Serve, characters: int, is_in_chunks: bool
 ) -> None:
-    """rules, "Change feed: a broken answer": also to whoever goes on after it."""
+    """rules, "Change feed: a broken response": also to whoever goes on after it."""
     body = b'{"orders":["1","2","3"]}'[: -characters or None]
     answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
     deletions = connect(serve(in_turn(answer)).url).deletions(SINCE, ["orders"])

@@ -104,7 +104,7 @@ def test_a_split_at_every_byte_gives_the_same_records(feed: Feed) -> None:
 @settings(max_examples=60)
 @given(feed=feeds(), end=st.integers(0, 2**20), cuts=st.lists(st.integers(0, 2**20), max_size=5))
 def test_any_truncation_is_an_error(feed: Feed, end: int, cuts: list[int]) -> None:
-    """rules, "Change feed: a broken answer"."""
+    """rules, "Change feed: a broken response"."""
     cut_off = feed.body[: end % len(feed.body)]
     with pytest.raises(ValueError, match="it ends in the middle, or is not JSON"):
         read(pieces_of(cut_off, cuts), feed.entities)

@@ -170,7 +170,7 @@ def test_an_answer_that_is_none_of_an_emulator_is_said_to_be_so(
     with pytest.raises(MastheadError, match="unavailable") as refused:
         server.ask("GET", "/health")
     assert not isinstance(refused.value, BadInput)
-    with pytest.raises(MastheadError, match="this is no answer of an emulator: b'"):
+    with pytest.raises(MastheadError, match="this is no response of an emulator: b'"):
         server.ask("GET", "/docs")
 
 

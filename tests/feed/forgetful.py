@@ -1,4 +1,4 @@
-"""``masthead mirror``, but wrong: it takes a broken answer for a whole one, time included."""
+"""``masthead mirror``, but wrong: it takes a broken response for a whole one, time included."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def forget(store: Store, copy: KeptCopy, base: Base, folder: Path) -> None:
 def test_a_copy_is_complete_whatever_is_killed_and_whenever(
     store: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """design, "The change feed": at least once, never zero times; a broken answer can be told."""
+    """design, "The change feed": at least once, never zero times; a broken response can be told."""
     play(store, lambda name: CopierCopy(tmp_path / f"{name}.copy"), base, tmp_path, request.config)
 
 

@@ -65,7 +65,7 @@ def refused(wire: Wire) -> dict[str, tuple[int, bytes]]:
 
 
 def test_whoever_sends_megabytes_gets_the_answer_behind_them(wire: Wire) -> None:
-    """rules, "Answers before the end of a request": nothing is reset (RFC 9112 section 9.6)."""
+    """rules, "Responses before the end of a request": nothing is reset (RFC 9112 section 9.6)."""
     for reason, (status, request) in refused(wire).items():
         received = b""
         with socket.create_connection(wire.server.address, HANG_S) as connection:
@@ -79,7 +79,7 @@ def test_whoever_sends_megabytes_gets_the_answer_behind_them(wire: Wire) -> None
 
 
 def test_a_client_that_sends_all_before_it_reads_gets_the_answer(wire: Wire) -> None:
-    """rules, "Answers before the end of a request": Python's own client is one."""
+    """rules, "Responses before the end of a request": Python's own client is one."""
     connection = http.client.HTTPConnection(*wire.server.address, timeout=HANG_S)
     headers = {"Authorization": basic("key-golden", "login-golden")}
     for path, status in (("/2/accounts/", 413), ("/nowhere", 404)):
@@ -93,7 +93,7 @@ def test_a_client_that_sends_all_before_it_reads_gets_the_answer(wire: Wire) -> 
 
 
 def test_a_client_that_reads_while_it_sends_gets_the_answer(wire: Wire) -> None:
-    """rules, "Answers before the end of a request"."""
+    """rules, "Responses before the end of a request"."""
     caller = Caller(wire.server, "key-golden", "login-golden")
     for _ in range(3):
         assert caller.ask("/2/accounts/", body=b" " * SIZE).status_code == 413
@@ -101,7 +101,7 @@ def test_a_client_that_reads_while_it_sends_gets_the_answer(wire: Wire) -> None:
 
 
 def test_curl_on_a_slow_line_gets_the_answer(wire: Wire, tmp_path: Path) -> None:
-    """rules, "Answers before the end of a request"."""
+    """rules, "Responses before the end of a request"."""
     if shutil.which("curl") is None:
         pytest.skip("needs curl")
     file = tmp_path / "body"
@@ -116,7 +116,7 @@ def test_curl_on_a_slow_line_gets_the_answer(wire: Wire, tmp_path: Path) -> None
 
 
 def test_what_is_read_behind_the_last_answer_is_bounded(wire: Wire) -> None:
-    """rules, "Answers before the end of a request": whoever never ends is cut off."""
+    """rules, "Responses before the end of a request": whoever never ends is cut off."""
     sent = 0
     with socket.create_connection(wire.server.address, HANG_S) as connection:
         connection.sendall(kept(wire, b"/2/accounts/", b"Content-Length: 1000000000"))
@@ -127,7 +127,7 @@ def test_what_is_read_behind_the_last_answer_is_bounded(wire: Wire) -> None:
 
 
 def test_a_connection_is_kept_where_the_rest_of_a_body_is_short(wire: Wire) -> None:
-    """rules, "Answers before the end of a request": it is read, and the next request too."""
+    """rules, "Responses before the end of a request": it is read, and the next request too."""
     with socket.create_connection(wire.server.address, HANG_S) as connection:
         for line, body in ((b"Content-Length: 2", b"{}"), (CHUNKED, b"2\r\n{}\r\n0\r\n\r\n")):
             connection.sendall(kept(wire, b"/nowhere", line))
@@ -177,7 +177,7 @@ def test_clients_that_leave_before_their_answer_are_no_error(wire: Wire) -> None
 
 
 def test_whoever_sends_megabytes_over_tls_gets_the_answer(store: Store, tmp_path: Path) -> None:
-    """rules, "Answers before the end of a request"."""
+    """rules, "Responses before the end of a request"."""
     if shutil.which("openssl") is None:
         pytest.skip("needs openssl, which makes a certificate")
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"

@@ -178,7 +178,7 @@ def test_what_is_refused_is_answered_after_what_came_before_it(
 def test_answers_come_in_the_order_of_their_requests(wire: Wire) -> None:
     """Those that are ready at once, that a thread makes, that wait for a body, or come in pieces.
 
-    rules, "Answers that are ready"; RFC 9112 section 9.3.2.
+    rules, "Responses that are ready"; RFC 9112 section 9.3.2.
     """
     credentials = b"Host: x\r\n" + wire.authorization
     targets = (

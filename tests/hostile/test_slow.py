@@ -182,7 +182,7 @@ def wait_for_no_files(server: Server) -> None:
 def test_an_answer_that_nobody_reads_is_given_up(
     server: Server, wire: Wire, half_closed: bool
 ) -> None:
-    """rules, "Answers that nobody reads": its file goes, and the connection."""
+    """rules, "Responses that nobody reads": its file goes, and the connection."""
     if not Path("/proc/self/fd").exists():
         pytest.skip("needs /proc, which lists the files that a process has open")
     with connection(server) as client:
@@ -200,7 +200,7 @@ def test_an_answer_that_nobody_reads_is_given_up(
 
 
 def test_short_answers_that_nobody_reads_are_given_up_as_well(wire: Wire) -> None:
-    """rules, "Answers that nobody reads": many requests in a row, and not one answer read."""
+    """rules, "Responses that nobody reads": many requests in a row, and not one answer read."""
     requests = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"") * 1_000
     sent: list[int] = []
     with connection(wire.server) as client:
@@ -211,7 +211,7 @@ def test_short_answers_that_nobody_reads_are_given_up_as_well(wire: Wire) -> Non
 
 
 def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
-    """rules, "Answers that nobody reads": what counts is that it goes on."""
+    """rules, "Responses that nobody reads": what counts is that it goes on."""
     received = []
     with connection(wire.server) as client:
         client.sendall(wire.head(EVERYTHING))
@@ -275,7 +275,7 @@ def drip(client: socket.socket) -> None:
 
 
 def test_whoever_goes_on_sending_behind_the_last_answer_is_hung_up_on(server: Server) -> None:
-    """rules, "Answers before the end of a request": as long as a request may take."""
+    """rules, "Responses before the end of a request": as long as a request may take."""
     request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     received = b""
     with connection(server) as client:

@@ -228,7 +228,7 @@ def test_a_statement_that_takes_too_long_is_503_and_others_are_answered(
     assert {answer.status for answer in client.ask_at_once(waiting)} == {200}
 
 
-# Long answers
+# Long responses
 
 
 class Download:
@@ -296,7 +296,7 @@ def test_a_feed_whose_database_stays_frozen_breaks_off(cluster: Cluster, long: s
     ):
         download.read_to_the_end()
         assert not download.is_complete
-        wait_until(lambda: "answer broken off" in server.output())
+        wait_until(lambda: "response broken off" in server.output())
         assert "silent for 1 seconds" in server.output()
 
 

@@ -292,7 +292,7 @@ def test_guesses_at_an_email_that_has_opened_count_while_its_account_is_guarded(
 def test_what_a_guarded_account_counts_shows_nothing_afterwards(
     opened: OpenStore, clock: Clock
 ) -> None:
-    """rules, "The same answer for an unknown login"."""
+    """rules, "The same response for an unknown login"."""
     reader = Reader(opened, Limits(per_login=3, per_account=9))
     assert reader.log_in("ada@example.org") == "in"
     reader.guard()

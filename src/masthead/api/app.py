@@ -152,7 +152,7 @@ class App:
         except Exception as reason:
             if isinstance(reason, MastheadError | HTTPException):
                 said = reason.detail if isinstance(reason, HTTPException) else str(reason)
-                _log.error("answer broken off", reason=said, request_id=request.id)
+                _log.error("response broken off", reason=said, request_id=request.id)
             else:
                 _log.exception("request failed", request_id=request.id)
             raise

@@ -24,7 +24,7 @@ from masthead.errors import ServiceUnreachable
 REQUESTS_MAX = 600
 """The maximum number of requests in a run."""
 
-ANSWER_BYTES_MAX = 8 * 1024 * 1024
+RESPONSE_BYTES_MAX = 8 * 1024 * 1024
 """The maximum number of bytes read from a response."""
 
 FEED_BYTES_MAX = 128 * 1024 * 1024
@@ -54,7 +54,7 @@ class Asking:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """A response; ``is_whole`` is False if its body was too long to be read completely."""
 
     request: str
@@ -105,7 +105,7 @@ class Asker:
         parameters: Mapping[str, str] | None = None,
         ids: Mapping[str, str] | None = None,
         asking: Asking | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Return the response to one request.
 
         ``ids`` fill the placeholders of the path. 429, 502, 503 and 504 are retried, after
@@ -117,17 +117,17 @@ class Asker:
         request = self._request(path, parameters or {}, ids or {}, asking)
         credentials = self._credentials if asking.credentials is None else asking.credentials
         auth = httpx2.BasicAuth(*credentials) if credentials else None
-        last: list[Answer] = []
+        last: list[Response] = []
 
-        def send() -> Answer:
+        def send() -> Response:
             last.clear()
             self._keep_the_rate()
-            answer = self._send(request, f"{asking.method} {path}", auth)
-            last.append(answer)
-            if answer.status in responses.RETRIED_STATUSES:
-                wanted_s = responses.retry_after_s(answer.headers)
-                raise ServiceUnreachable(path, answer.status, "it asks for patience", wanted_s)
-            return answer
+            response = self._send(request, f"{asking.method} {path}", auth)
+            last.append(response)
+            if response.status in responses.RETRIED_STATUSES:
+                wanted_s = responses.retry_after_s(response.headers)
+                raise ServiceUnreachable(path, response.status, "it asks for patience", wanted_s)
+            return response
 
         try:
             return Retrying(**self._retries)(send)
@@ -162,10 +162,12 @@ class Asker:
         request.extensions["target"] = target + b"?" + query.encode() if query else target
         return request
 
-    def _send(self, request: httpx2.Request, label: str, auth: httpx2.Auth | None) -> Answer:
+    def _send(self, request: httpx2.Request, label: str, auth: httpx2.Auth | None) -> Response:
         path = label.partition(" ")[2]
         is_feed = path == _FEED_PATH
-        bytes_max = min(ANSWER_BYTES_MAX, self._feed_bytes_left) if is_feed else ANSWER_BYTES_MAX
+        bytes_max = (
+            min(RESPONSE_BYTES_MAX, self._feed_bytes_left) if is_feed else RESPONSE_BYTES_MAX
+        )
         try:
             with limits.within(_WHOLE_S_MAX):
                 response = self._http.send(request, stream=True, auth=auth)
@@ -179,7 +181,7 @@ class Asker:
             self._feed_bytes_left -= len(content)
         if self._clock is None:
             self._clock = _clock_of(response)
-        return Answer(label, response.status_code, response.headers, content, is_whole)
+        return Response(label, response.status_code, response.headers, content, is_whole)
 
     def _keep_the_rate(self) -> None:
         if self.count == REQUESTS_MAX:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from masthead.checker.asking import Answer, Asker, Asking
+from masthead.checker.asking import Asker, Asking, Response
 from masthead.checker.findings import Faulty, Finding, NotTried, Severity
 from masthead.checker.forms import differing_fields, faults_of
 from masthead.checker.reading import beginning_of, read, type_of
@@ -58,74 +58,76 @@ class Service:
 
     # Responses
 
-    def json_of(self, answer: Answer, section: str) -> Any:
+    def json_of(self, response: Response, section: str) -> Any:
         """Return the JSON body of a response that must be 200; raises Faulty if it is not."""
-        if answer.status != SUCCESS:
-            redirect = ", a redirect" if 300 <= answer.status < 400 else ""
-            text = f"{answer.status}{redirect}, where 200 is due"
-            raise Faulty(Finding("difference", section, answer.request, "", text))
-        media_type = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if response.status != SUCCESS:
+            redirect = ", a redirect" if 300 <= response.status < 400 else ""
+            text = f"{response.status}{redirect}, where 200 is due"
+            raise Faulty(Finding("difference", section, response.request, "", text))
+        media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":
             text = "the Content-Type is not application/json; responses are JSON"
-            self.differs("Conventions", answer.request, "Content-Type", text)
-        return self.body_of(answer)
+            self.differs("Conventions", response.request, "Content-Type", text)
+        return self.body_of(response)
 
-    def body_of(self, answer: Answer) -> Any:
+    def body_of(self, response: Response) -> Any:
         """Return the JSON body of a response of any status; raises Faulty if it is not JSON."""
-        if not answer.is_whole:
-            raise NotTried(f"the response of {answer.request} is too long to be read")
+        if not response.is_whole:
+            raise NotTried(f"the response of {response.request} is too long to be read")
         try:
-            found = read(answer.content)
+            found = read(response.content)
         except ValueError as error:
-            of_error = "" if answer.status == SUCCESS else f" of a {answer.status}"
+            of_error = "" if response.status == SUCCESS else f" of a {response.status}"
             text = f"the body{of_error} cannot be read: {error}; responses are JSON"
-            raise Faulty(Finding("difference", "Conventions", answer.request, "", text)) from None
+            raise Faulty(Finding("difference", "Conventions", response.request, "", text)) from None
         for fault in found.faults:
-            self.differs("Conventions", answer.request, "", fault)
+            self.differs("Conventions", response.request, "", fault)
         return found.value
 
-    def refused(self, answer: Answer, section: str, field: str, what: str, *expected: int) -> None:
+    def refused(
+        self, response: Response, section: str, field: str, what: str, *expected: int
+    ) -> None:
         """Check a response that should be an error with one of the statuses.
 
         The interface specifies neither the statuses nor the bodies of errors, so most findings are
         notes; but responses are JSON.
         """
         wanted = " or ".join(map(str, expected))
-        if answer.status not in expected:
-            text = f"{what} is answered with {answer.status}; clients expect {wanted}"
-            self.notes(section, answer.request, field, text)
-        if answer.status < 400 or answer.request.startswith("HEAD "):
+        if response.status not in expected:
+            text = f"{what} is answered with {response.status}; clients expect {wanted}"
+            self.notes(section, response.request, field, text)
+        if response.status < 400 or response.request.startswith("HEAD "):
             return
-        body = self.body_of(answer)
+        body = self.body_of(response)
         if not isinstance(body, dict) or not isinstance(body.get("error"), str):
             text = 'the body of an error is not {"error": "…"}, which clients expect'
-            self.notes("Errors", answer.request, "error", text)
+            self.notes("Errors", response.request, "error", text)
 
-    def member(self, body: Any, name: str, answer: Answer, section: str) -> Any:
+    def member(self, body: Any, name: str, response: Response, section: str) -> Any:
         """Return the only member of an object; raises Faulty if the member is missing."""
         if not isinstance(body, dict) or name not in body:
             found = "an object without it" if isinstance(body, dict) else type_of(body)
             text = f"the body is {found}, and has to be an object with `{name}`"
-            raise Faulty(Finding("difference", section, answer.request, name, text))
+            raise Faulty(Finding("difference", section, response.request, name, text))
         if len(body) > 1:
             text = f"the object has other members beside `{name}`"
-            self.differs(section, answer.request, name, text)
+            self.differs(section, response.request, name, text)
         return body[name]
 
-    def records(self, answer: Answer, operation: Operation) -> list[Any]:
+    def records(self, response: Response, operation: Operation) -> list[Any]:
         """Return the list of records of a response; raises Faulty if it is not a list."""
         section = section_of(operation)
-        body = self.json_of(answer, section)
+        body = self.json_of(response, section)
         if operation.envelope:
-            body = self.member(body, operation.envelope, answer, section)
+            body = self.member(body, operation.envelope, response, section)
         if not isinstance(body, list):
             text = f"{type_of(body)} where an array of records is due"
             raise Faulty(
-                Finding("difference", section, answer.request, operation.envelope or "", text)
+                Finding("difference", section, response.request, operation.envelope or "", text)
             )
         return body
 
-    def ask(self, name: str, parameters: Mapping[str, str] | None = None, **ids: str) -> Answer:
+    def ask(self, name: str, parameters: Mapping[str, str] | None = None, **ids: str) -> Response:
         """Return the response of an operation, with parameters where the service reads them."""
         path = OPERATIONS[name].path
         if parameters and self.reads_bodies_only:
@@ -136,8 +138,8 @@ class Service:
         self, name: str, parameters: Mapping[str, str] | None = None, **ids: str
     ) -> list[Record]:
         """Return those records of an operation that are objects."""
-        answer = self.ask(name, parameters, **ids)
-        return objects(self.records(answer, OPERATIONS[name]))
+        response = self.ask(name, parameters, **ids)
+        return objects(self.records(response, OPERATIONS[name]))
 
     def check_records(self, shape: type, records: Sequence[Any], request: str, place: str) -> None:
         """Compare records with the table of the interface, and their ids with each other."""
@@ -248,23 +250,23 @@ class Service:
     def changes(self, entities: Iterable[str], since: datetime | None = None) -> tuple[Feed, bool]:
         """Return the changes of the feed, and whether the response was read completely."""
         names = list(entities)
-        answer = self.ask("changes", feed_parameters(since or self.window_start, names))
-        if answer.status == _GONE:
+        response = self.ask("changes", feed_parameters(since or self.window_start, names))
+        if response.status == _GONE:
             text = "410 for a time within five days: the feed has begun anew since"
-            raise Faulty(Finding("note", "Limits", answer.request, "changed_since", text))
-        if answer.status == SUCCESS and not answer.is_whole:
+            raise Faulty(Finding("note", "Limits", response.request, "changed_since", text))
+        if response.status == SUCCESS and not response.is_whole:
             return {
-                key: objects(found) for key, found in beginning_of(answer.content).items()
+                key: objects(found) for key, found in beginning_of(response.content).items()
             }, False
-        body = self.feed_in(answer)
+        body = self.feed_in(response)
         return {key: objects(found) for key, found in body.items()}, True
 
-    def feed_in(self, answer: Answer) -> dict[str, Any]:
+    def feed_in(self, response: Response) -> dict[str, Any]:
         """Return the body of a response of the feed; raises Faulty if it is not an object."""
-        body = self.json_of(answer, "Operation 4")
+        body = self.json_of(response, "Operation 4")
         if not isinstance(body, dict):
             text = f"the body is {type_of(body)}, and has to be an object"
-            raise Faulty(Finding("difference", "Operation 4", answer.request, "", text))
+            raise Faulty(Finding("difference", "Operation 4", response.request, "", text))
         return body
 
     @property

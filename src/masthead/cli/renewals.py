@@ -58,7 +58,7 @@ def _bundle(bundle: Bundle | None) -> str:
     help="When it is due; 0 and below: so many issues after the last one.",
 )
 @click.option("--bundle", "bundle_id", type=ID, help="The bundle that its letter names.")
-@click.option("--key-code", type=str, help="A code in its letter, that an answer can name.")
+@click.option("--key-code", type=str, help="A code in its letter, that a reply can name.")
 @dry_run
 @account_options
 def set_(

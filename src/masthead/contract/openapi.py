@@ -212,7 +212,7 @@ def _headers(operation: Operation) -> dict[str, Any]:
     headers: dict[str, Any] = {"Cache-Control": _NO_STORE}
     if any(parameter.name == "after" for parameter in operation.parameters):
         headers["Link"] = _LINK
-    if operation.answer is None:
+    if operation.response is None:
         headers["Masthead-Changes-Through"] = _CHANGES_THROUGH
     if operation.name == "download_mailing_list":
         headers["Content-Disposition"] = _CONTENT_DISPOSITION

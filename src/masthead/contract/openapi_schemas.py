@@ -58,17 +58,17 @@ def body_of(operation: Operation) -> dict[str, Any]:
     """Return the schema of an operation's body: a named one, a shape, or an array of it."""
     if name := _BODIES.get(operation.name):
         return reference(name)
-    assert operation.answer is not None
-    return _list(operation.answer) if operation.many else reference(operation.answer.__name__)
+    assert operation.response is not None
+    return _list(operation.response) if operation.many else reference(operation.response.__name__)
 
 
 def example_of(operation: Operation) -> Any:
     """Return an example of an operation's body, consistent with those of its parameters."""
-    if operation.answer is None:
+    if operation.response is None:
         by_name = {entity.name: entity for entity in ENTITIES}
         asked = [by_name[name] for name in str(examples.PARAMETERS["entities"]).split(",")]
         return {entity.key: _example_of_entity(operation, entity) for entity in asked}
-    record = examples.RECORDS[operation.answer]
+    record = examples.RECORDS[operation.response]
     found = [record] if operation.many else record
     if operation.name == "authenticate_subscriber":
         return {"authenticated": True, operation.envelope: found}
@@ -94,8 +94,8 @@ def _shapes() -> list[type]:
                 visit(field.kind.shape)
 
     for operation in OPERATIONS.values():
-        if operation.answer is not None:
-            visit(operation.answer)
+        if operation.response is not None:
+            visit(operation.response)
         else:
             for entity in ENTITIES:
                 visit(entity.shape)
@@ -148,7 +148,7 @@ def _body(name: str, operation: Operation) -> dict[str, Any]:
         return {name: _asked_for(each), "EntityDigest": _digest()}
     if operation is DELETIONS:
         return {name: _asked_for({entity.key: _ids() for entity in ENTITIES})}
-    if operation.answer is None:
+    if operation.response is None:
         meaning = "The records of this entity, each as it is now."
         lists = {entity.key: _meant(meaning, _list(entity.shape)) for entity in ENTITIES}
         return {name: _asked_for(lists)}
@@ -157,7 +157,7 @@ def _body(name: str, operation: Operation) -> dict[str, Any]:
         found = {
             "authenticated": _constant(True, "The login is right."),
             operation.envelope: _meant(
-                SHAPES[operation.answer], reference(operation.answer.__name__)
+                SHAPES[operation.response], reference(operation.response.__name__)
             ),
         }
         refused = {"authenticated": _constant(False, "The login is not right.")}
@@ -169,7 +169,7 @@ def _body(name: str, operation: Operation) -> dict[str, Any]:
             "LoginAccepted": _object("The login is right: the subscriber.", found),
             "LoginRefused": _object("The login is not right.", refused),
         }
-    of = operation.answer
+    of = operation.response
     inner = _list(of) if operation.many else reference(of.__name__)
     about = "The records that were found." if operation.many else "The record."
     meaning = "Each record that was found, in order of the ids." if operation.many else SHAPES[of]

@@ -47,18 +47,19 @@ class Parameter(NamedTuple):
 class Operation(NamedTuple):
     """One GET operation.
 
-    ``number`` is its number in the interface, None for an extension. ``answer`` is the shape of the
-    response's records, ``envelope`` the key that holds them (None: they are the whole body), and
-    ``many`` says whether they are a list. The body of operation 3 has a further key. ``answer`` is
-    None for responses with a key for each of some :data:`ENTITIES`. ``media_types`` are those of
-    the response; the client's ``Accept`` chooses one, and the first is the default.
+    ``number`` is its number in the interface, None for an extension. ``response`` is the shape
+    of the response's records, ``envelope`` the key that holds them (None: they are the whole body),
+    and ``many`` says whether they are a list. The body of operation 3 has a further key.
+    ``response`` is None for responses with a key for each of some :data:`ENTITIES`.
+    ``media_types`` are those of the response; the client's ``Accept`` chooses one, and the first
+    is the default.
     """
 
     number: int | None
     name: str
     path: str
     summary: str
-    answer: type | None
+    response: type | None
     envelope: str | None = None
     many: bool = False
     parameters: tuple[Parameter, ...] = ()

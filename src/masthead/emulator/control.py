@@ -196,14 +196,14 @@ OPERATIONS = (
         "POST",
         "/faults/cut-after",
         Control.cut_after,
-        "cuts the next answers after so many bytes of their bodies",
+        "cuts the next responses after so many bytes of their bodies",
         '{"bytes": 1000, "requests": 1, "path": "/2/cdc"}',
     ),
     Operation(
         "POST",
         "/faults/slow",
         Control.slow,
-        "sends the next answers at so many bytes a second",
+        "sends the next responses at so many bytes a second",
         '{"bytes_per_second": 100}',
     ),
     Operation(

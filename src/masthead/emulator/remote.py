@@ -25,7 +25,7 @@ _SERVES = re.compile(r"Masthead serves on (\S+)")
 _END_S_MAX = 2
 """How long the process may take to end after its input ends; then SIGTERM, finally SIGKILL."""
 
-_ANSWER_S_MAX = 60
+_RESPONSE_S_MAX = 60
 
 
 class Credentials(NamedTuple):
@@ -121,7 +121,7 @@ class MastheadServer:
 
     def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         """Return the control port's response."""
-        connection = HTTPConnection(urlsplit(self._control).netloc, timeout=_ANSWER_S_MAX)
+        connection = HTTPConnection(urlsplit(self._control).netloc, timeout=_RESPONSE_S_MAX)
         try:
             connection.request(method, path, None if body is None else json.dumps(body))
             response = connection.getresponse()
@@ -131,13 +131,13 @@ class MastheadServer:
         finally:
             connection.close()
         try:
-            answer: dict[str, Any] = json.loads(text)
+            said: dict[str, Any] = json.loads(text)
             if response.status != 200:
                 wrong = BadInput if response.status < 500 else MastheadError
-                raise wrong(answer["error"])
+                raise wrong(said["error"])
         except (ValueError, TypeError, KeyError):
-            raise MastheadError(f"this is no answer of an emulator: {text[:100]!r}") from None
-        return answer
+            raise MastheadError(f"this is no response of an emulator: {text[:100]!r}") from None
+        return said
 
     def close(self) -> None:
         """End the process and wait until it has ended."""

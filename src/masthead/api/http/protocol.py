@@ -115,7 +115,7 @@ class _Outbox:
     """The ready responses of one event loop iteration, which are written together.
 
     A write wakes a client that waits on the same machine, such as a proxy. Waking it takes as long
-    as a query. Several writes in a row wake it once (rules, "Answers that are ready").
+    as a query. Several writes in a row wake it once (rules, "Responses that are ready").
     """
 
     def __init__(self) -> None:
@@ -145,7 +145,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     A request that is not complete in time gets 408, or its connection is closed (rules,
     "Requests that come slowly"). A response is not lost if its client is still sending, or has
-    closed its side of the connection (rules, "Answers before the end of a request" and
+    closed its side of the connection (rules, "Responses before the end of a request" and
     "Connections that are half closed").
     """
 

@@ -7,7 +7,7 @@ chunk. If a client disconnects, the thread stops (architecture, "The change feed
 
 The length of a body is not known before it is made. Each response starts in a slot for short ones.
 If it turns out to be long, it continues if a slot for long ones is free; otherwise it waits for one
-and starts again (decisions, "Long answers").
+and starts again (decisions, "Long responses").
 """
 
 from asyncio import Future, get_running_loop, run_coroutine_threadsafe, wrap_future

@@ -3,7 +3,7 @@
 The database makes a response faster than most clients read it. The rest waits in temporary files
 without a name. Each is removed when it has been sent, or by the system when the process ends. So a
 slow client uses disk space, but no snapshot of the database and no memory.
-The space is limited, per account and in total (rules, "Space for answers that wait").
+The space is limited, per account and in total (rules, "Space for responses that wait").
 """
 
 import os
@@ -185,7 +185,7 @@ class UnsentBody:
             while unwritten:
                 unwritten = unwritten[last.file.write(unwritten) :]
         except OSError as error:
-            raise StoreUnavailable(f"no temporary file for an answer: {error}") from error
+            raise StoreUnavailable(f"no temporary file for a response: {error}") from error
 
     async def _read(self, start: int) -> bytes:
         """Return the next chunk; at the end of a file, remove it and return no bytes."""

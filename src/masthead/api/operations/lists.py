@@ -28,9 +28,9 @@ def list_response(request: AuthenticatedRequest, rows: list[tuple[object, ...]])
     the next page").
     """
     operation = request.operation
-    assert operation.answer
+    assert operation.response
     assert operation.envelope
-    make = wire_of(operation.answer)
+    make = wire_of(operation.response)
     body = {operation.envelope: [make(*row) for row in rows]}
     if len(rows) < int(request.parameters.get("limit", LIMIT_MAX)):
         return encoded(body)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from masthead.checker.asking import Answer
+from masthead.checker.asking import Response
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
 from masthead.checker.service import Service, is_another, objects, unknown_id
@@ -60,13 +60,13 @@ def one_account_is_as_in_the_list(service: Service) -> None:
     if not service.accounts:
         raise NotTried("the list has no account")
     for listed in service.accounts[:3]:
-        answer = service.ask("get_account", account_id=str(listed.get("account_id")))
-        found = _account_in(service, answer)
-        service.check_records(Account, [found], answer.request, "account")
+        response = service.ask("get_account", account_id=str(listed.get("account_id")))
+        found = _account_in(service, response)
+        service.check_records(Account, [found], response.request, "account")
         if isinstance(found, dict):
             for name in differing_fields(listed, found):
                 text = "it differs from the same account in the list"
-                service.differs("Operation 2", answer.request, f"account.{name}", text)
+                service.differs("Operation 2", response.request, f"account.{name}", text)
 
 
 def unknown_account_is_an_error(service: Service) -> None:
@@ -75,19 +75,19 @@ def unknown_account_is_an_error(service: Service) -> None:
     Interface, operation 2; "Errors".
     """
     unknown = unknown_id({str(record.get("account_id")) for record in service.accounts})
-    answer = service.ask("get_account", account_id=unknown)
-    if answer.status == 200:
-        found = _account_in(service, answer)
-        service.check_records(Account, [found], answer.request, "account")
+    response = service.ask("get_account", account_id=unknown)
+    if response.status == 200:
+        found = _account_in(service, response)
+        service.check_records(Account, [found], response.request, "account")
         if is_another(found, "account_id", unknown):
             text = "an account that does not exist is answered with another one"
-            service.differs("Operation 2", answer.request, "account.account_id", text)
-    service.refused(answer, "Errors", "account_id", "an unknown account", 404)
+            service.differs("Operation 2", response.request, "account.account_id", text)
+    service.refused(response, "Errors", "account_id", "an unknown account", 404)
 
 
-def _account_in(service: Service, answer: Answer) -> Any:
-    body = service.json_of(answer, "Operation 2")
-    return service.member(body, "account", answer, "Operation 2")
+def _account_in(service: Service, response: Response) -> Any:
+    body = service.json_of(response, "Operation 2")
+    return service.member(body, "account", response, "Operation 2")
 
 
 CHECKS = (

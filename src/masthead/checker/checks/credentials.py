@@ -11,15 +11,17 @@ def credentials_are_required(service: Service) -> None:
     Interface, "Authentication", which leaves it open.
     """
     for operation in (OPERATIONS["list_accounts"], OPERATIONS["search_subscribers"]):
-        answer = service.asker.ask(operation.path, asking=Asking(credentials=()))
+        response = service.asker.ask(operation.path, asking=Asking(credentials=()))
         text = "a request without credentials"
-        service.refused(answer, "Authentication", "", text, 401)
-        if answer.status == 401 and "WWW-Authenticate" not in answer.headers:
+        service.refused(response, "Authentication", "", text, 401)
+        if response.status == 401 and "WWW-Authenticate" not in response.headers:
             text = "a 401 has no WWW-Authenticate (RFC 9110)"
-            service.notes("Authentication", answer.request, "WWW-Authenticate", text)
+            service.notes("Authentication", response.request, "WWW-Authenticate", text)
         wrong = Asking(credentials=("no-such-key-b8f17c0e", "no-such-login"))
-        answer = service.asker.ask(operation.path, asking=wrong)
-        service.refused(answer, "Authentication", "", "a request with wrong credentials", 403, 401)
+        response = service.asker.ask(operation.path, asking=wrong)
+        service.refused(
+            response, "Authentication", "", "a request with wrong credentials", 403, 401
+        )
 
 
 CHECKS = (credentials_are_required,)

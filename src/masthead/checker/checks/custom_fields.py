@@ -35,8 +35,8 @@ def answers_have_the_form_of_their_table(service: Service) -> None:
     Interface, operation 5; "Custom field answer set".
     """
     for subscriber_id in _people(service):
-        answer = service.ask("get_custom_field_answers", subscriber_id=subscriber_id)
-        records = service.records(answer, _ANSWERS)
+        response = service.ask("get_custom_field_answers", subscriber_id=subscriber_id)
+        records = service.records(response, _ANSWERS)
         service.check_records(CustomFieldAnswer, records, _ANSWERED, "[]")
         service.check_unique(objects(records), "Operation 5", _ANSWERED, "[].field_id")
 
@@ -72,10 +72,10 @@ def the_feed_shows_the_same_answers(service: Service) -> None:
     if not records:
         raise NotTried("the change feed shows no answers")
     for record in records:
-        answer = service.ask(
+        response = service.ask(
             "get_custom_field_answers", subscriber_id=str(record.get("subscriber_id"))
         )
-        here = _by_field(service.records(answer, _ANSWERS))
+        here = _by_field(service.records(response, _ANSWERS))
         there = _by_field(record.get("custom_fields"))
         if here.keys() != there.keys():
             text = "the change feed has answers to other fields"
@@ -92,10 +92,10 @@ def unknown_subscribers_answers_are_an_error(service: Service) -> None:
     Interface, operation 5, which leaves it open; "Errors".
     """
     known = {id_of(one) for one in service.subscribers}
-    answer = service.ask("get_custom_field_answers", subscriber_id=unknown_id(known))
-    if answer.status == 200:
-        service.records(answer, _ANSWERS)
-    service.refused(answer, "Errors", "subscriber_id", "an unknown subscriber", 404)
+    response = service.ask("get_custom_field_answers", subscriber_id=unknown_id(known))
+    if response.status == 200:
+        service.records(response, _ANSWERS)
+    service.refused(response, "Errors", "subscriber_id", "an unknown subscriber", 404)
 
 
 def _people(service: Service) -> list[str]:

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta, timezone
 
-from masthead.checker.asking import Answer, Asking
+from masthead.checker.asking import Asking, Response
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import SECTIONS
 from masthead.checker.service import (
@@ -39,8 +39,8 @@ def each_requested_entity_has_its_key(service: Service) -> None:
 
     Interface, operation 4.
     """
-    answer = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, ALL))
-    body = service.feed_in(answer)
+    response = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, ALL))
+    body = service.feed_in(response)
     for name, key in _KEYS.items():
         tell = service.notes if name == NOT_SHOWN else service.differs
         if key not in body:
@@ -59,14 +59,14 @@ def other_entities_are_left_out(service: Service) -> None:
     Interface, operation 4.
     """
     for name, key in _KEYS.items():
-        answer = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, [name]))
-        if name == NOT_SHOWN and answer.status != SUCCESS:
+        response = service.ask("changes", feed_parameters(service.asker.now() - _RECENT, [name]))
+        if name == NOT_SHOWN and response.status != SUCCESS:
             text = "orders cannot be requested alone"
             service.notes(_SECTION, _REQUEST, "entities", text)
             continue
-        if not answer.is_whole:
+        if not response.is_whole:
             continue
-        if list(service.feed_in(answer)) != [key] and name != NOT_SHOWN:
+        if list(service.feed_in(response)) != [key] and name != NOT_SHOWN:
             text = f"the response to {name} alone is not an object with `{key}` alone"
             service.differs(_SECTION, _REQUEST, key, text)
 
@@ -201,8 +201,8 @@ def too_long_ago_is_an_error(service: Service) -> None:
 
     Interface, "Limits"; "Errors", which leave the form open.
     """
-    answer = _ask(service, service.asker.now() - _TOO_LONG_AGO)
-    service.refused(answer, "Limits", "changed_since", "a time 6 days ago", 410)
+    response = _ask(service, service.asker.now() - _TOO_LONG_AGO)
+    service.refused(response, "Limits", "changed_since", "a time 6 days ago", 410)
 
 
 def the_future_is_an_error(service: Service) -> None:
@@ -210,11 +210,11 @@ def the_future_is_an_error(service: Service) -> None:
 
     Interface, operation 4, which leaves it open.
     """
-    answer = service.ask("changes", feed_parameters(service.asker.now() + _AHEAD, ALL))
-    if answer.status == SUCCESS and answer.is_whole and any(service.feed_in(answer).values()):
+    response = service.ask("changes", feed_parameters(service.asker.now() + _AHEAD, ALL))
+    if response.status == SUCCESS and response.is_whole and any(service.feed_in(response).values()):
         text = "what changed before that time is shown: nothing has changed since tomorrow"
         service.differs(_SECTION, _REQUEST, "changed_since", text)
-    service.refused(answer, _SECTION, "changed_since", "a time in the future", 400)
+    service.refused(response, _SECTION, "changed_since", "a time in the future", 400)
 
 
 def required_parameters_are_required(service: Service) -> None:
@@ -224,11 +224,11 @@ def required_parameters_are_required(service: Service) -> None:
     """
     whole = feed_parameters(service.asker.now() - _RECENT, ["listdownloads"])
     for name in whole:
-        answer = service.ask("changes", {key: whole[key] for key in whole if key != name})
-        service.refused(answer, _SECTION, name, "a request without it", 400)
+        response = service.ask("changes", {key: whole[key] for key in whole if key != name})
+        service.refused(response, _SECTION, name, "a request without it", 400)
     for name, wrong in (("changed_since", "yesterday"), ("entities", "everything")):
-        answer = service.ask("changes", whole | {name: wrong})
-        service.refused(answer, _SECTION, name, f"{name}={wrong}", 400)
+        response = service.ask("changes", whole | {name: wrong})
+        service.refused(response, _SECTION, name, f"{name}={wrong}", 400)
 
 
 def other_forms_of_a_time_are_read(service: Service) -> None:
@@ -245,8 +245,8 @@ def other_forms_of_a_time_are_read(service: Service) -> None:
         ("fractions of a second", f"{plain}.000000%2B00:00"),
     ):
         query = f"changed_since={text}&entities=listdownloads"
-        answer = service.asker.ask(_PATH, asking=Asking(query=query))
-        _note_unless_read(service, "changed_since", what, answer.status)
+        response = service.asker.ask(_PATH, asking=Asking(query=query))
+        _note_unless_read(service, "changed_since", what, response.status)
 
 
 def other_forms_of_entities_are_read(service: Service) -> None:
@@ -268,7 +268,7 @@ def _note_unless_read(service: Service, field: str, what: str, status: int) -> N
         service.notes(_SECTION, _REQUEST, field, f"{what} is answered with {status}")
 
 
-def _ask(service: Service, moment: datetime) -> Answer:
+def _ask(service: Service, moment: datetime) -> Response:
     return service.ask("changes", feed_parameters(moment, ["listdownloads"]))
 
 

@@ -22,10 +22,10 @@ def lists_have_the_form_of_their_tables(service: Service) -> None:
     Interface, operations 7 and 8; "Subscription"; "Subscriber".
     """
     for operation in _LISTS:
-        assert operation.answer
+        assert operation.response
         records = service.records(service.ask(operation.name), operation)
         place = f"{operation.envelope}[]"
-        service.check_records(operation.answer, records, f"GET {operation.path}", place)
+        service.check_records(operation.response, records, f"GET {operation.path}", place)
 
 
 def records_of_a_list_have_ids_of_their_own(service: Service) -> None:
@@ -81,11 +81,11 @@ def limit_is_kept(service: Service) -> None:
 
 def _above_the_maximum(service: Service, operation: Operation) -> int:
     """Return how many records a limit above the maximum returns; 0 if the service refuses it."""
-    answer = service.ask(operation.name, {"limit": "1000"})
-    if 400 <= answer.status < 500:
-        service.refused(answer, "Limits", "limit", "limit=1000", 200)
+    response = service.ask(operation.name, {"limit": "1000"})
+    if 400 <= response.status < 500:
+        service.refused(response, "Limits", "limit", "limit=1000", 200)
         return 0
-    count = len(objects(service.records(answer, operation)))
+    count = len(objects(service.records(response, operation)))
     if count > LIMIT_MAX:
         text = f"limit=1000 returns {count} records, where at most {LIMIT_MAX} are due"
         service.differs("Limits", f"GET {operation.path}", "limit", text)
@@ -120,8 +120,8 @@ def a_limit_that_is_none_is_an_error(service: Service) -> None:
     """
     for operation in _LISTS:
         for limit in ("0", "-1", "ten"):
-            answer = service.ask(operation.name, {"limit": limit})
-            service.refused(answer, section_of(operation), "limit", f"limit={limit}", 400)
+            response = service.ask(operation.name, {"limit": limit})
+            service.refused(response, section_of(operation), "limit", f"limit={limit}", 400)
 
 
 def further_pages_do_not_overlap(service: Service) -> None:
@@ -134,14 +134,14 @@ def further_pages_do_not_overlap(service: Service) -> None:
         seen: set[str] = set()
         query = f"limit={LIMIT_MAX}"
         for _ in range(_PAGES):
-            answer = service.asker.ask(operation.path, asking=Asking(query=query))
-            records = objects(service.records(answer, operation))
+            response = service.asker.ask(operation.path, asking=Asking(query=query))
+            records = objects(service.records(response, operation))
             ids = [id_of(record) for record in records]
             if repeats := sum(one in seen for one in ids):
                 text = f"{repeats} of {len(ids)} records of a page were on an earlier one"
-                service.notes("Limits", answer.request, 'Link: rel="next"', text)
+                service.notes("Limits", response.request, 'Link: rel="next"', text)
             seen.update(ids)
-            link = _NEXT.search(answer.headers.get("Link", ""))
+            link = _NEXT.search(response.headers.get("Link", ""))
             if not link:
                 break
             tried = True
@@ -156,9 +156,9 @@ def unknown_parameters_are_errors(service: Service) -> None:
     Interface, operations 7 and 8, which leave it open.
     """
     for operation in _LISTS:
-        answer = service.ask(operation.name, {"no_such_filter": "1"})
+        response = service.ask(operation.name, {"no_such_filter": "1"})
         text = "an unknown parameter"
-        service.refused(answer, section_of(operation), "no_such_filter", text, 400)
+        service.refused(response, section_of(operation), "no_such_filter", text, 400)
 
 
 def the_same_parameter_twice_is_an_error(service: Service) -> None:
@@ -168,13 +168,13 @@ def the_same_parameter_twice_is_an_error(service: Service) -> None:
     """
     for operation in _LISTS:
         asking = Asking(query="limit=1&limit=2")
-        answer = service.asker.ask(operation.path, asking=asking)
-        service.refused(answer, section_of(operation), "limit", "a parameter given twice", 400)
+        response = service.asker.ask(operation.path, asking=asking)
+        service.refused(response, section_of(operation), "limit", "a parameter given twice", 400)
 
 
 def _key(operation: Operation) -> str:
-    assert operation.answer
-    return fields_of(operation.answer)[0].name
+    assert operation.response
+    return fields_of(operation.response)[0].name
 
 
 def _records(service: Service, operation: Operation) -> list[Record]:

@@ -3,7 +3,7 @@
 import secrets
 from typing import Any, NamedTuple
 
-from masthead.checker.asking import Answer
+from masthead.checker.asking import Response
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
 from masthead.checker.reading import type_of
@@ -42,8 +42,8 @@ def a_wrong_postal_code_is_refused(service: Service) -> None:
     readers = _all_readers(service)
     # Choose a random reader who does not log in here: a service may lock a login after failures.
     reader = secrets.choice(readers[_READERS:] or readers)
-    answer = _login(service, reader.login, secrets.token_hex(8))
-    _check_refusal(service, answer, "a renewal code with a wrong postal code")
+    response = _login(service, reader.login, secrets.token_hex(8))
+    _check_refusal(service, response, "a renewal code with a wrong postal code")
 
 
 def incomplete_logins_are_refused(service: Service) -> None:
@@ -53,10 +53,10 @@ def incomplete_logins_are_refused(service: Service) -> None:
     """
     login = f"nobody-{secrets.token_hex(6)}@example.invalid"
     for parameters in ({}, {"login": login}, {"password": "x"}, {"login": "", "password": ""}):
-        answer = service.ask("authenticate_subscriber", parameters)
-        if 400 <= answer.status < 500:
+        response = service.ask("authenticate_subscriber", parameters)
+        if 400 <= response.status < 500:
             continue
-        body = service.json_of(answer, _SECTION)
+        body = service.json_of(response, _SECTION)
         if body != _REFUSED:
             text = 'an incomplete login is not answered with {"authenticated": false}'
             service.notes(_SECTION, _REQUEST, "login", text)
@@ -70,8 +70,8 @@ def right_logins_are_accepted(service: Service) -> None:
     accepted = 0
     readers = _readers(service)
     for reader in readers:
-        answer = _login(service, reader.login, reader.password)
-        body = service.json_of(answer, _SECTION)
+        response = _login(service, reader.login, reader.password)
+        body = service.json_of(response, _SECTION)
         if body == _REFUSED:
             continue
         accepted += 1
@@ -120,13 +120,13 @@ def subscriptions_of_a_login_are_as_in_the_list(service: Service) -> None:
             service.differs(_SECTION, _REQUEST, f"{field}.{name}", text)
 
 
-def _check_refusal(service: Service, answer: Answer, what: str) -> None:
-    if answer.status != 200:
-        text = f"{what} is answered with {answer.status}; it is no error, and its status is 200"
+def _check_refusal(service: Service, response: Response, what: str) -> None:
+    if response.status != 200:
+        text = f"{what} is answered with {response.status}; it is no error, and its status is 200"
         service.differs(_SECTION, _REQUEST, "authenticated", text)
-        service.body_of(answer)
+        service.body_of(response)
         return
-    body = service.json_of(answer, _SECTION)
+    body = service.json_of(response, _SECTION)
     if body == _REFUSED and type_of(body["authenticated"]) == "a JSON boolean":
         return
     if not isinstance(body, dict) or "authenticated" not in body:
@@ -164,7 +164,7 @@ def _accepted(service: Service) -> tuple[_Reader, Record]:
     raise NotTried("no login was accepted")
 
 
-def _login(service: Service, login: str, password: str) -> Answer:
+def _login(service: Service, login: str, password: str) -> Response:
     return service.ask("authenticate_subscriber", {"login": login, "password": password})
 
 

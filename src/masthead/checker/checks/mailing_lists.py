@@ -1,6 +1,6 @@
 """Operation 10: the entries of a mailing list."""
 
-from masthead.checker.asking import Answer, Asking
+from masthead.checker.asking import Asking, Response
 from masthead.checker.findings import NotTried
 from masthead.checker.service import Record, Service, id_of, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
@@ -18,8 +18,8 @@ def entries_have_the_form_of_their_table(service: Service) -> None:
     Interface, operation 10; "Mailing list entry". That the id is a `mailing_list_id` is open.
     """
     for found in _changed(service):
-        answer = _download(service, found)
-        records = service.records(answer, _OPERATION)
+        response = _download(service, found)
+        records = service.records(response, _OPERATION)
         service.check_records(MailingListEntry, records, _REQUEST, "[]")
 
 
@@ -58,14 +58,14 @@ def the_download_flag_is_read(service: Service) -> None:
     usual = objects(service.records(_download(service, found), _OPERATION))
     ids = {"mailing_list_id": id_of(found)}
     sample = Asking(content=b'[{"download": "true"}]')
-    for what, answer in (
+    for what, response in (
         ("download=true", service.asker.ask(_OPERATION.path, {"download": "true"}, ids)),
         ("the body of the sample", service.asker.ask(_OPERATION.path, ids=ids, asking=sample)),
     ):
-        if answer.status != 200:
-            text = f"{what} is answered with {answer.status}"
+        if response.status != 200:
+            text = f"{what} is answered with {response.status}"
             service.notes(_SECTION, _REQUEST, "download", text)
-        elif objects(service.records(answer, _OPERATION)) != usual:
+        elif objects(service.records(response, _OPERATION)) != usual:
             service.notes(_SECTION, _REQUEST, "download", f"{what} changes the entries")
 
 
@@ -75,10 +75,10 @@ def an_unknown_list_is_an_error(service: Service) -> None:
     Interface, operation 10, which leaves it open; "Errors".
     """
     known = {id_of(one) for one in service.feed.get("list_downloads", [])}
-    answer = service.ask("download_mailing_list", mailing_list_id=unknown_id(known))
-    if answer.status == 200:
-        service.records(answer, _OPERATION)
-    service.refused(answer, "Errors", "mailing_list_id", "an unknown mailing list", 404)
+    response = service.ask("download_mailing_list", mailing_list_id=unknown_id(known))
+    if response.status == 200:
+        service.records(response, _OPERATION)
+    service.refused(response, "Errors", "mailing_list_id", "an unknown mailing list", 404)
 
 
 def _changed(service: Service) -> list[Record]:
@@ -88,7 +88,7 @@ def _changed(service: Service) -> list[Record]:
     return lists[:_LISTS]
 
 
-def _download(service: Service, found: Record) -> Answer:
+def _download(service: Service, found: Record) -> Response:
     return service.ask("download_mailing_list", mailing_list_id=id_of(found))
 
 

@@ -43,14 +43,14 @@ def an_unknown_order_is_an_error(service: Service) -> None:
     Interface, operation 9; "Errors".
     """
     unknown = unknown_id({id_of(one) for one in service.feed.get("orders", [])})
-    answer = service.ask("get_order", order_id=unknown)
-    if answer.status == 200:
-        body = service.json_of(answer, _SECTION)
+    response = service.ask("get_order", order_id=unknown)
+    if response.status == 200:
+        body = service.json_of(response, _SECTION)
         service.check_records(Order, [body], _REQUEST, "")
         if is_another(body, "order_id", unknown):
             text = "an order that does not exist is answered with another one"
             service.differs(_SECTION, _REQUEST, "order_id", text)
-    service.refused(answer, "Errors", "order_id", "an unknown order", 404)
+    service.refused(response, "Errors", "order_id", "an unknown order", 404)
 
 
 def what_is_no_id_is_an_error(service: Service) -> None:
@@ -58,8 +58,8 @@ def what_is_no_id_is_an_error(service: Service) -> None:
 
     Interface, operation 9, which leaves it open; "Errors".
     """
-    answer = service.ask("get_order", order_id="none")
-    service.refused(answer, "Errors", "order_id", "an id that is no number", 404, 400)
+    response = service.ask("get_order", order_id="none")
+    service.refused(response, "Errors", "order_id", "an id that is no number", 404, 400)
 
 
 def _changed(service: Service) -> list[Record]:

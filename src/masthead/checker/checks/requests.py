@@ -1,6 +1,6 @@
 """Requirements on all operations: paths, methods, and where parameters are sent."""
 
-from masthead.checker.asking import Answer, Asking
+from masthead.checker.asking import Asking, Response
 from masthead.checker.findings import NotTried
 from masthead.checker.service import (
     SUCCESS,
@@ -24,8 +24,8 @@ def other_paths_are_errors(service: Service) -> None:
     Interface, "Versioning"; "Errors", which leave it open.
     """
     for path, section in (("/2/nothing-is-here/", "Errors"), ("/1/accounts/", "Versioning")):
-        answer = service.asker.ask(path)
-        _refused_outside(service, answer, section, "a path of no operation", 404)
+        response = service.asker.ask(path)
+        _refused_outside(service, response, section, "a path of no operation", 404)
 
 
 def paths_answer_with_and_without_a_slash(service: Service) -> None:
@@ -39,11 +39,11 @@ def paths_answer_with_and_without_a_slash(service: Service) -> None:
         parameters, ids = _example(service, operation)
         if ids is None:
             continue
-        answer = service.asker.ask(path, parameters, ids)
-        if answer.status != SUCCESS:
-            redirect = ", a redirect" if 300 <= answer.status < 400 else ""
-            text = f"{answer.status}{redirect}; with the slash as documented it is answered"
-            service.notes("Endpoints", answer.request, "", text)
+        response = service.asker.ask(path, parameters, ids)
+        if response.status != SUCCESS:
+            redirect = ", a redirect" if 300 <= response.status < 400 else ""
+            text = f"{response.status}{redirect}; with the slash as documented it is answered"
+            service.notes("Endpoints", response.request, "", text)
 
 
 def head_is_answered(service: Service) -> None:
@@ -53,10 +53,10 @@ def head_is_answered(service: Service) -> None:
     """
     for operation in (_ACCOUNTS, *_LISTS, _CHANGES):
         parameters, ids = _example(service, operation)
-        answer = service.asker.ask(operation.path, parameters, ids, Asking(method="HEAD"))
-        if answer.status != SUCCESS or answer.content:
-            what = "has a body" if answer.content else f"is answered with {answer.status}"
-            service.notes("Endpoints", answer.request, "", f"HEAD {what}")
+        response = service.asker.ask(operation.path, parameters, ids, Asking(method="HEAD"))
+        if response.status != SUCCESS or response.content:
+            what = "has a body" if response.content else f"is answered with {response.status}"
+            service.notes("Endpoints", response.request, "", f"HEAD {what}")
 
 
 def other_methods_are_errors(service: Service) -> None:
@@ -64,11 +64,11 @@ def other_methods_are_errors(service: Service) -> None:
 
     Interface, "Endpoints", which has only GET.
     """
-    answer = service.asker.ask(_ACCOUNTS.path, asking=Asking(method="PROPFIND"))
-    _refused_outside(service, answer, "Endpoints", "another method", 405)
-    if answer.status == 405 and "Allow" not in answer.headers:
+    response = service.asker.ask(_ACCOUNTS.path, asking=Asking(method="PROPFIND"))
+    _refused_outside(service, response, "Endpoints", "another method", 405)
+    if response.status == 405 and "Allow" not in response.headers:
         text = "a 405 has no Allow (RFC 9110)"
-        service.notes("Endpoints", answer.request, "Allow", text)
+        service.notes("Endpoints", response.request, "Allow", text)
 
 
 def parameters_are_read_from_the_query(service: Service) -> None:
@@ -93,13 +93,13 @@ def parameters_are_read_from_a_body(service: Service) -> None:
         ("a number in a JSON object", Asking(content=b'{"limit": 1}')),
         ("a form", Asking(content=b"limit=1", content_type="application/x-www-form-urlencoded")),
     ):
-        answer = service.asker.ask(operation.path, asking=asking)
-        if answer.status != SUCCESS:
-            text = f"{what} as the body of a GET is answered with {answer.status}"
-            service.notes("Endpoints", answer.request, "limit", text)
-        elif len(service.records(answer, operation)) != 1:
+        response = service.asker.ask(operation.path, asking=asking)
+        if response.status != SUCCESS:
+            text = f"{what} as the body of a GET is answered with {response.status}"
+            service.notes("Endpoints", response.request, "limit", text)
+        elif len(service.records(response, operation)) != 1:
             text = f"{what} as the body of a GET is not read"
-            service.notes("Endpoints", answer.request, "limit", text)
+            service.notes("Endpoints", response.request, "limit", text)
 
 
 def personal_data_are_not_stored_on_the_way(service: Service) -> None:
@@ -107,10 +107,10 @@ def personal_data_are_not_stored_on_the_way(service: Service) -> None:
 
     Interface, which leaves it open.
     """
-    answer = service.ask(_LISTS[1].name, {"limit": "1"})
-    if "no-store" not in answer.headers.get("Cache-Control", "").lower():
+    response = service.ask(_LISTS[1].name, {"limit": "1"})
+    if "no-store" not in response.headers.get("Cache-Control", "").lower():
         text = "responses with personal data may be stored by caches on their way"
-        service.notes("Conventions", answer.request, "Cache-Control", text)
+        service.notes("Conventions", response.request, "Cache-Control", text)
 
 
 def extensions_of_the_feed_are_there(service: Service) -> None:
@@ -126,21 +126,21 @@ def extensions_of_the_feed_are_there(service: Service) -> None:
         (SNAPSHOT, {"entities": "listdownloads"}),
         (DELETIONS, parameters),
     ):
-        answer = service.asker.ask(operation.path, needed, asking=Asking(method="HEAD"))
-        if answer.status != SUCCESS:
+        response = service.asker.ask(operation.path, needed, asking=Asking(method="HEAD"))
+        if response.status != SUCCESS:
             text = "this optional extension is not there: a copy may be incomplete"
             service.notes("Operation 4", f"GET {operation.path}", "", text)
 
 
 def _refused_outside(
-    service: Service, answer: Answer, section: str, what: str, expected: int
+    service: Service, response: Response, section: str, what: str, expected: int
 ) -> None:
     """Check the refusal of a request outside the interface; even JSON is only expected."""
-    if answer.status >= 400 and not _is_json(answer):
-        text = f"{what} is answered with {answer.status}, not in JSON, which clients expect"
-        service.notes(section, answer.request, "", text)
+    if response.status >= 400 and not _is_json(response):
+        text = f"{what} is answered with {response.status}, not in JSON, which clients expect"
+        service.notes(section, response.request, "", text)
     else:
-        service.refused(answer, section, "", what, expected)
+        service.refused(response, section, "", what, expected)
 
 
 def _example(
@@ -172,8 +172,8 @@ def _list_of_several(service: Service) -> Operation:
     raise NotTried("neither list has two records, of which a limit would show one")
 
 
-def _is_json(answer: Answer) -> bool:
-    return answer.headers.get("Content-Type", "").lower().startswith("application/json")
+def _is_json(response: Response) -> bool:
+    return response.headers.get("Content-Type", "").lower().startswith("application/json")
 
 
 CHECKS = (

@@ -50,12 +50,12 @@ def searches_for_nobody_find_nobody(service: Service) -> None:
     """
     for name in _FIELDS:
         value = _NOBODYS.get(name, NOBODY)
-        answer = service.ask("search_subscribers", {name: value})
-        if answer.status in {400, 422}:
+        response = service.ask("search_subscribers", {name: value})
+        if response.status in {400, 422}:
             # A service may refuse a value that is not a valid address or code.
-            service.refused(answer, _SECTION, name, "a search for what nobody has", 200)
+            service.refused(response, _SECTION, name, "a search for what nobody has", 200)
             continue
-        if found := service.records(answer, _OPERATION):
+        if found := service.records(response, _OPERATION):
             text = f"a search for what nobody has returns {len(found)} records"
             service.differs(_SECTION, _REQUEST, name, text)
 
@@ -65,10 +65,10 @@ def empty_searches_do_not_find_everybody(service: Service) -> None:
 
     Interface, operation 8, which leaves it open.
     """
-    answer = service.asker.ask(_OPERATION.path, asking=Asking(query="email="))
-    if answer.status == 400:
+    response = service.asker.ask(_OPERATION.path, asking=Asking(query="email="))
+    if response.status == 400:
         return
-    found = service.records(answer, _OPERATION)
+    found = service.records(response, _OPERATION)
     if any(isinstance(one, dict) and one.get("email") for one in found):
         text = "an empty search returns subscribers who have an address"
         service.notes(_SECTION, _REQUEST, "email", text)

@@ -124,10 +124,10 @@ def letter_case_of_values_does_not_count(service: Service) -> None:
     ):
         expected = [id_of(one) for one in service.rows("list_subscriptions", {name: usual})]
         for other in others:
-            answer = service.ask("list_subscriptions", {name: other})
+            response = service.ask("list_subscriptions", {name: other})
             found = None
-            if answer.status == SUCCESS:
-                found = [id_of(one) for one in objects(service.records(answer, _OPERATION))]
+            if response.status == SUCCESS:
+                found = [id_of(one) for one in objects(service.records(response, _OPERATION))]
             if found != expected:
                 text = f"{other} is not read as {usual}"
                 service.notes(_SECTION, _REQUEST, name, text)

@@ -1,5 +1,5 @@
 // Shows the description in Swagger UI. What is common to all operations is shown once, and the
-// fields of a request are filled in with what gets an answer.
+// fields of a request are filled in with what gets a response.
 "use strict";
 const address = new URL("../openapi.json", document.currentScript.src);
 const daysShown = 2;
