@@ -99,10 +99,10 @@ def _gap_without_suspensions(
 ) -> None:
     right(serving, running, issue, *more)
     if issue.closed_at:
-        serving._more = re.sub(
+        serving._conditions = re.sub(
             r"AND\s+NOT EXISTS \(\s+SELECT 1 FROM suspensions.*?\)\)",
             "",
-            serving._more,
+            serving._conditions,
             flags=re.DOTALL,
         )
 

@@ -80,9 +80,8 @@ def test_free_copies_and_refunded_renewals_do_not_begin_the_letters_anew(desk: D
 
 def renewed(desk: Desk) -> int:
     """Return how many subscriptions were renewed by the first letter."""
-    with desk.store.reader() as connection:
-        connection.set_tenant(desk.account_id)
-        return reports.efforts(connection, desk.account_id, TODAY)[0].renewed
+    with reports.counting(desk.store, desk.account_id) as reading:
+        return reports.efforts(reading, TODAY)[0].renewed
 
 
 def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:

@@ -321,7 +321,7 @@ def test_the_terms_in_the_end_are_what_the_page_says(course: Course) -> None:
 def test_the_liability_is_what_the_page_says(course: Course) -> None:
     """circulation, "Reports": opening + received - earned - refunded = closing."""
     with reports.counting(course.desk.store, course.desk.account_id) as counted:
-        booked = reports.booked(counted.connection, course.desk.account_id, None)
+        booked = reports.booked(counted, None)
     made = liability("Liability", booked)
     kinds = [column.kind for column in made.columns]
     assert [list(map(written, row, kinds)) for row in made.rows] == table("publication", "month")

@@ -325,8 +325,8 @@ def test_what_was_delivered_to_either_is_not_delivered_again(desk: Desk) -> None
     with issues.mail_file_rows(desk.books, Written(1, 1), digital=False) as rows:
         assert [row[PRINTED.index("address")] for row in rows] == ["5 A"]
     with counting(desk.store, 1) as reading:
-        issue, _ = lists_of(reading.connection, 1, 1, "2027-12-31")
-        assert [each.country for each in served(reading.connection, 1, issue)] == ["United States"]
+        issue, _ = lists_of(reading, 1, "2027-12-31")
+        assert [each.country for each in served(reading, issue)] == ["United States"]
 
 
 def test_both_go_on_where_that_is_said_or_one_is_unlimited(desk: Desk) -> None:

@@ -38,7 +38,7 @@ def endings(books: Books, subscription_id: int) -> Endings:
                 for issue_id, publication_id, name, _, day, *_, closed_at in issues
                 if publication_id == found.publication_id and not closed_at
             ],
-            [str(name) for _, name in reasons(reading.connection, books.account_id)],
+            [str(name) for _, name in reasons(reading)],
         )
 
 
@@ -138,7 +138,7 @@ def cancel(
 
 def _reason(change: Operation, reason: str) -> str:
     """Return the reason in the publisher's words. Raises BadInput if it is not on the list."""
-    found = [str(name) for _, name in reasons(change.connection, change.account_id)]
+    found = [str(name) for _, name in reasons(change)]
     for name in found:
         if name.casefold() == single_spaced(reason).casefold():
             return name

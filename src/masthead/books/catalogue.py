@@ -90,7 +90,7 @@ def classes(books: Books) -> list[str]:
 def reasons(books: Books) -> list[Reason]:
     """Return the reasons for cancelling, in the order of adding."""
     with books.read() as reading:
-        return cancel_reasons.reasons(reading.connection, books.account_id)
+        return cancel_reasons.reasons(reading)
 
 
 def add(books: Books, thing: Thing, values: Values, *, dry_run: bool = False) -> Done:

@@ -8,7 +8,6 @@ from masthead.errors import BadInput, BadUsage
 from masthead.store.books import issue_lists, mail_file
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.closing import (
-    Held,
     MailingList,
     Run,
     check_open,
@@ -20,7 +19,7 @@ from masthead.store.books.issue import Issue, check_publication, find_issue, iss
 from masthead.store.books.issue_lists import EntryShown, ListShown
 from masthead.store.books.mail_file import DIGITAL, PRINTED, Written
 from masthead.store.books.reopening import Reopened, Undoing, check_reopening
-from masthead.store.books.served_subscriptions import Grace
+from masthead.store.books.served_subscriptions import Grace, Held
 from masthead.store.books.uncancelling import finalize, go_back
 from masthead.store.database import Row
 
@@ -58,7 +57,7 @@ def all_of(books: Books, publication_id: int | None = None) -> list[Issue]:
     """
     with books.read() as reading:
         if publication_id is not None:
-            check_publication(reading.connection, books.account_id, publication_id)
+            check_publication(reading, publication_id)
         return issues_of(reading, publication_id)
 
 

@@ -84,7 +84,7 @@ def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Point
     """
     with books.read() as reading:
         if publication_id is not None:
-            check_publication(reading.connection, books.account_id, publication_id)
+            check_publication(reading, publication_id)
         found = {each.bundle_id: each for each in bundles(reading)}
         return [
             (point, None if point.bundle_id is None else found.get(point.bundle_id))
@@ -132,7 +132,7 @@ def due(books: Books, publication_id: int | None = None) -> list[Due]:
     """
     with books.scan() as reading:
         if publication_id is not None:
-            check_publication(reading.connection, books.account_id, publication_id)
+            check_publication(reading, publication_id)
         return renewing.due(reading, reading.today, publication_id)
 
 
@@ -149,7 +149,7 @@ def written_letters(
     with books.scan() as reading:
         day = reading.today if sent_on is None else check_past_day(sent_on, reading.today)
         if publication_id is not None:
-            check_publication(reading.connection, books.account_id, publication_id)
+            check_publication(reading, publication_id)
     what = "were previewed" if sent_on is None else f"of {day} were written once more"
     audit.record_reading(
         books.store, books.actor, f"letters of renewal {what}", account_id=books.account_id
@@ -174,7 +174,7 @@ def send(
     """
     with books.change() as change:
         if publication_id is not None:
-            check_publication(change.connection, books.account_id, publication_id)
+            check_publication(change, publication_id)
         counts = renewing.due(change, change.today, publication_id)
         digest = write(renewing.letters(change, change.today, publication_id))
         sent = Sent(publication_id, change.today, counts, digest)

@@ -24,19 +24,17 @@ from masthead.store.books.operation import Reading, day_of_opening
 def press_run(books: Books, issue_id: int, day: str | None = None) -> Report:
     """Return the press run of an issue: copies by type and country."""
     with _until(books, day) as (reading, last):
-        account = reading.connection, reading.account_id
-        found, _ = reports.lists_of(*account, issue_id, last)
-        served = reports.served(*account, found)
+        found, _ = reports.lists_of(reading, issue_id, last)
+        served = reports.served(reading, found)
         return issue_reports.press_run(f"Press run of {found.name}, {last}", served, _lists(found))
 
 
 def circulation(books: Books, issue_id: int, day: str | None = None) -> Report:
     """Return the circulation of an issue, beside that of the issue before."""
     with _until(books, day) as (reading, last):
-        account = reading.connection, reading.account_id
-        found, before = reports.lists_of(*account, issue_id, last)
-        served = reports.served(*account, found)
-        moves = reports.moves(*account, found, before)
+        found, before = reports.lists_of(reading, issue_id, last)
+        served = reports.served(reading, found)
+        moves = reports.moves(reading, found, before)
     before_name = before.name if before else "none"
     notes = list(_lists(found))
     if before and not before.lists:
@@ -53,7 +51,7 @@ def liability(
     Without a day, all bookings count, including those dated later than today.
     """
     with _until(books, day, publication_id) as (reading, _):
-        booked = reports.booked(reading.connection, reading.account_id, day, publication_id)
+        booked = reports.booked(reading, day, publication_id)
     title = f"Liability, {day or 'all that is booked'}"
     return liability_report.liability(title, booked, since=since)
 
@@ -86,7 +84,7 @@ def expiries(books: Books, day: str | None = None, *, publication_id: int | None
 def renewals(books: Books, day: str | None = None) -> Report:
     """Return the results of the renewal letters, by publication and effort."""
     with _until(books, day) as (reading, last):
-        counts = reports.efforts(reading.connection, reading.account_id, last)
+        counts = reports.efforts(reading, last)
     return efforts.renewals(f"Renewals, {last}", counts)
 
 
@@ -98,7 +96,7 @@ def _until(
     with books.scan() as reading:
         last = reading.today if day is None else check_past_day(day, reading.today)
         if publication_id is not None:
-            check_publication(reading.connection, books.account_id, publication_id)
+            check_publication(reading, publication_id)
         yield reading, last
 
 

@@ -174,7 +174,7 @@ def names(books: Books, subscriber_id: int) -> Texts:
     Raises NotFound if there is none, BadInput if the subscriber is deleted: erased ones stay blank.
     """
     with books.read() as reading:
-        return contact_details.names_of(reading.connection, books.account_id, subscriber_id)
+        return contact_details.names_of(reading, subscriber_id)
 
 
 def edit(books: Books, subscriber_id: int, values: Texts, *, dry_run: bool = False) -> Edited:
@@ -200,9 +200,7 @@ class AddressShown(NamedTuple):
 def address(books: Books, address_id: int) -> AddressShown:
     """Return an address. Raises NotFound if there is none."""
     with books.read() as reading:
-        return AddressShown(
-            *contact_details.address_of(reading.connection, books.account_id, address_id)
-        )
+        return AddressShown(*contact_details.address_of(reading, address_id))
 
 
 def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool = False) -> Edited:

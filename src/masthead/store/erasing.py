@@ -116,13 +116,13 @@ def add(connection: Connection, erasure: Erasure) -> bool:
 
 def erasures(connection: Connection) -> list[Erasure]:
     """Return the erased subscribers of all accounts, by ascending ids."""
-    rows = connection.rows(
+    return connection.rows_as(
+        Erasure,
         """
         SELECT account_id, subscriber_id, erased_at FROM erasures
         ORDER BY account_id, subscriber_id
-        """
+        """,
     )
-    return [Erasure(*row) for row in rows]
 
 
 def summary_of(subscriber_id: int, blanked: dict[str, int]) -> str:

@@ -81,14 +81,14 @@ def operators_of(connection: Connection, account_id: int | None = None) -> list[
     """Return the operators of an account by name, or of all accounts by account and name."""
     of_account = "" if account_id is None else "WHERE account_id = :account_id"
     values = {} if account_id is None else {"account_id": account_id}
-    rows = connection.rows(
+    return connection.rows_as(
+        Operator,
         f"""
         SELECT account_id, operator_id, name, role FROM operators {of_account}
         ORDER BY account_id, name_lower
         """,
         **values,
     )
-    return [Operator(*row) for row in rows]
 
 
 def add_operator(

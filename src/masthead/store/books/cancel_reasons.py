@@ -8,8 +8,7 @@ from typing import NamedTuple
 from masthead.contract.printable import is_name, single_spaced
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.ids import next_ids
-from masthead.store.books.operation import Operation
-from masthead.store.database import Connection
+from masthead.store.books.operation import Operation, Reading
 
 NAME_MAX = 100
 """The most characters that a reason may have."""
@@ -22,16 +21,15 @@ class Reason(NamedTuple):
     name: str
 
 
-def reasons(connection: Connection, account_id: int) -> list[Reason]:
+def reasons(books: Reading) -> list[Reason]:
     """Return the reasons, in the order of adding."""
-    rows = connection.rows(
+    return books.rows_as(
+        Reason,
         """
         SELECT reason_id, name FROM cancellation_reasons
         WHERE account_id = :account_id ORDER BY reason_id
         """,
-        account_id=account_id,
     )
-    return [Reason(*row) for row in rows]
 
 
 def add_reason(books: Operation, name: str) -> tuple[int, str]:
@@ -39,7 +37,7 @@ def add_reason(books: Operation, name: str) -> tuple[int, str]:
     name = single_spaced(name)
     if not is_name(name, NAME_MAX):
         raise BadInput(f"{name!r} is no reason: it has 1 to {NAME_MAX} characters")
-    for reason_id, known in reasons(books.connection, books.account_id):
+    for reason_id, known in reasons(books):
         if known.casefold() == name.casefold():
             raise BadInput(f"reason {reason_id} is {known!r} already: nothing was added")
     reason_id = next_ids(books.connection, books.account_id, "cancellation_reasons")
@@ -54,12 +52,11 @@ def add_reason(books: Operation, name: str) -> tuple[int, str]:
 
 def remove_reason(books: Operation, reason_id: int) -> None:
     """Remove a reason. Raises NotFound if there is none."""
-    removed = books.connection.change(
+    removed = books.change(
         """
         DELETE FROM cancellation_reasons
         WHERE account_id = :account_id AND reason_id = :reason_id
         """,
-        account_id=books.account_id,
         reason_id=reason_id,
     )
     if not removed:

@@ -3,6 +3,8 @@
 What is unearned at the end is given back or earned. ``store.books.uncancelling`` undoes it.
 """
 
+from typing import NamedTuple
+
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.refunding import Item, tax_share
 from masthead.store.books.derived_values import refresh
@@ -18,6 +20,32 @@ _UNEARNED = """
     """
 
 
+class _Ended(NamedTuple):
+    """What was unearned of the terms that ended, in cents: given back, or earned."""
+
+    refunded: int
+    earned: int
+
+
+class _Refund(NamedTuple):
+    """What is given back, in cents, of the terms of an item; the first one that ended."""
+
+    item_id: int
+    term_id: int
+    unearned: int
+
+
+class _Item(NamedTuple):
+    """An item of an order, its refunds, and ``booked``, the cents that its terms gave back."""
+
+    order_id: int
+    sub_total: str
+    tax_total: str
+    refunded: int
+    refund_date: str | None
+    booked: int
+
+
 def note_cancelling(
     books: Operation,
     subscription_id: int,
@@ -28,7 +56,7 @@ def note_cancelling(
     at_end: bool,
 ) -> None:
     """Note that a subscription is cancelled, how it ends, and whether it was in the campaign."""
-    books.connection.change(
+    books.change(
         """
         INSERT INTO cancellations (account_id, subscription_id, reason, made_on, after_issue_id,
             at_end, is_refund, campaign)
@@ -37,7 +65,6 @@ def note_cancelling(
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
         reason=reason,
         today=books.today,
@@ -49,13 +76,12 @@ def note_cancelling(
 
 def leave_campaign(books: Operation, subscription_id: int) -> None:
     """Take a subscription that has not ended yet out of the renewal campaign."""
-    books.connection.change(
+    books.change(
         """
         UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
         WHERE account_id = :account_id AND subscription_id = :subscription_id
             AND renew_campaign_active <> 0
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
         commit_id=books.commit_id,
     )
@@ -74,9 +100,7 @@ def end_due(books: Operation, issue: Issue) -> int:
     which = """(c.after_issue_id = :issue_id OR (c.at_end = 1 AND s.issues = 0))
         AND s.publication_id = :publication_id"""
     values = {"issue_id": issue.issue_id, "publication_id": issue.publication_id}
-    if not books.connection.row(
-        f"SELECT 1 {_TO_COME.format(which=which)} LIMIT 1", account_id=books.account_id, **values
-    ):
+    if not books.row(f"SELECT 1 {_to_come(which)} LIMIT 1", **values):
         return 0
     _end(books, which, **values)
     return refresh(
@@ -87,11 +111,13 @@ def end_due(books: Operation, issue: Issue) -> int:
     )
 
 
-_TO_COME = """
-    FROM cancellations AS c JOIN subscriptions AS s
-        ON s.account_id = c.account_id AND s.subscription_id = c.subscription_id
-    WHERE c.account_id = :account_id AND c.ended_on IS NULL AND s.cancelled_on IS NULL AND {which}
-    """
+def _to_come(which: str) -> str:
+    return f"""
+        FROM cancellations AS c JOIN subscriptions AS s
+            ON s.account_id = c.account_id AND s.subscription_id = c.subscription_id
+        WHERE c.account_id = :account_id AND c.ended_on IS NULL AND s.cancelled_on IS NULL
+            AND {which}
+        """
 
 
 def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
@@ -99,17 +125,15 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
 
     ``which`` is a condition on ``cancellations AS c`` and ``subscriptions AS s``.
     """
-    connection, same = books.connection, {"account_id": books.account_id}
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
         _ENDING,
-        f"SELECT c.subscription_id AS key, c.is_refund AS other {_TO_COME.format(which=which)}",
+        f"SELECT c.subscription_id AS key, c.is_refund AS other {_to_come(which)}",
         ("key", "other"),
-        **same,
         **values,
     )
     keys = lists.keys_in(_ENDING)
-    connection.change(
+    books.change(
         f"""
         INSERT INTO cancelled_terms (account_id, term_id, issues_left, earned, refunded)
         SELECT u.account_id, u.term_id, u.issues_left,
@@ -122,36 +146,38 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
             WHERE t.ended_at IS NULL
         ) AS u
         """,
-        **same,
     )
     of_these = f"""{keys} AS k JOIN terms AS t
         ON t.account_id = :account_id AND t.subscription_id = k.key AND t.ended_at IS NULL
         JOIN cancelled_terms AS e ON e.account_id = t.account_id AND e.term_id = t.term_id"""
-    connection.change(
+    books.change(
         f"""
         INSERT INTO revenue (account_id, revenue_id, term_id, kind, cents, booked_on)
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
             CASE WHEN k.other = 1 THEN 'refunded' ELSE 'earned' END, e.earned + e.refunded, :today
         FROM {of_these} WHERE e.earned + e.refunded <> 0
         """,
-        first_id=next_ids(connection, books.account_id, "revenue"),
+        first_id=next_ids(books.connection, books.account_id, "revenue"),
         today=books.today,
-        **same,
     )
     tax = _refund_items(books, of_these)
-    ((refunded, earned),) = connection.rows(
-        f"SELECT coalesce(sum(e.refunded), 0), coalesce(sum(e.earned), 0) FROM {of_these}", **same
-    )
-    connection.change(
+    ended = books.row_as(
+        _Ended,
+        f"""
+        SELECT CAST(coalesce(sum(e.refunded), 0) AS BIGINT),
+            CAST(coalesce(sum(e.earned), 0) AS BIGINT)
+        FROM {of_these}
+        """,
+    ) or _Ended(0, 0)
+    books.change(
         f"""
         UPDATE terms SET issues_left = 0, ended_at = :now
         WHERE account_id = :account_id AND ended_at IS NULL
             AND subscription_id IN (SELECT k.key FROM {keys} AS k)
         """,
         now=books.now,
-        **same,
     )
-    connection.change(
+    books.change(
         f"""
         UPDATE subscriptions
         SET cancelled_on = :today, renew_campaign_active = 0, commit_id = :commit_id
@@ -159,9 +185,8 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
         """,
         today=books.today,
         commit_id=books.commit_id,
-        **same,
     )
-    connection.change(
+    books.change(
         f"""
         UPDATE cancellations SET ended_on = :today, ended_issue_id = :issue_id,
             revenue_id = :newest_revenue
@@ -169,11 +194,10 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
         """,
         today=books.today,
         issue_id=values.get("issue_id"),
-        newest_revenue=next_ids(connection, books.account_id, "revenue") - 1,
-        **same,
+        newest_revenue=next_ids(books.connection, books.account_id, "revenue") - 1,
     )
     lists.drop(_ENDING)
-    return int(refunded), tax, int(earned)
+    return ended.refunded, tax, ended.earned
 
 
 def _refund_items(books: Operation, of_these: str) -> int:
@@ -181,68 +205,66 @@ def _refund_items(books: Operation, of_these: str) -> int:
 
     The first term of an item that ends stores the item's tax and its former ``refund_date``.
     """
-    rows = books.connection.rows(
+    rows = books.rows_as(
+        _Refund,
         f"""
         SELECT t.order_item_id, min(t.term_id), CAST(sum(e.refunded) AS BIGINT)
         FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0
         GROUP BY t.order_item_id, k.key ORDER BY min(t.term_id)
         """,
-        account_id=books.account_id,
     )
     taxes = 0
     before: dict[int, int] = {}
     for item_id, _, unearned in rows:
-        before[item_id] = before.get(item_id, 0) + int(unearned)
+        before[item_id] = before.get(item_id, 0) + unearned
     for item_id, term_id, unearned in rows:
-        (item,) = books.connection.rows(
+        (item,) = books.rows_as(
+            _Item,
             """
-            SELECT i.order_id, i.sub_total, i.tax_total, i.refunded, i.refund_date, coalesce((
+            SELECT i.order_id, i.sub_total, i.tax_total, i.refunded, i.refund_date, CAST(coalesce((
                 SELECT sum(r.cents) FROM terms AS t JOIN revenue AS r
                     ON r.account_id = t.account_id AND r.term_id = t.term_id
                 WHERE t.account_id = :account_id AND t.order_item_id = :item_id
-                    AND r.account_id = :account_id AND r.kind = 'refunded'), 0)
+                    AND r.account_id = :account_id AND r.kind = 'refunded'), 0) AS BIGINT)
             FROM order_items AS i
             WHERE i.account_id = :account_id AND i.order_item_id = :item_id
             """,
-            account_id=books.account_id,
             item_id=item_id,
         )
-        order_id, net, tax = item[0], *map(stored_cents, item[1:3])
-        sold = Item(net, tax, net, int(item[3]))
-        share = tax_share(sold, int(unearned), int(item[5]) - before[item_id])
-        before[item_id] -= int(unearned)
+        net, tax = stored_cents(item.sub_total), stored_cents(item.tax_total)
+        share = tax_share(
+            Item(net, tax, net, item.refunded), unearned, item.booked - before[item_id]
+        )
+        before[item_id] -= unearned
         taxes += share
-        _refund_item(books, order_id, item_id, int(unearned) + share)
-        books.connection.change(
+        _refund_item(books, item.order_id, item_id, unearned + share)
+        books.change(
             """
             UPDATE cancelled_terms SET tax = :tax, refund_date = :refund_date
             WHERE account_id = :account_id AND term_id = :term_id
             """,
-            account_id=books.account_id,
             term_id=term_id,
             tax=share,
-            refund_date=item[4],
+            refund_date=item.refund_date,
         )
     return taxes
 
 
 def _refund_item(books: Operation, order_id: int, item_id: int, cents: int) -> None:
-    books.connection.change(
+    books.change(
         """
         UPDATE order_items SET refunded = refunded + :cents, refund_date = :at
         WHERE account_id = :account_id AND order_item_id = :item_id
         """,
-        account_id=books.account_id,
         item_id=item_id,
         cents=cents,
         at=books.now,
     )
-    books.connection.change(
+    books.change(
         """
         UPDATE orders SET commit_id = :commit_id
         WHERE account_id = :account_id AND order_id = :order_id
         """,
-        account_id=books.account_id,
         order_id=order_id,
         commit_id=books.commit_id,
     )

@@ -15,41 +15,11 @@ from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation
-from masthead.store.books.served_subscriptions import (
-    DELETED,
-    NO_ADDRESS,
-    PASSED_OVER,
-    UNPAID,
-    Grace,
-    Serving,
-)
+from masthead.store.books.served_subscriptions import Grace, Held, Serving
 from masthead.store.books.stored_expiry_dates import calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
 _CHANGED, _DATES = "books_changed", "books_simple"
-_REASONS = {
-    UNPAID: "its order is not paid",
-    NO_ADDRESS: "it has no address",
-    DELETED: "its reader was deleted: cancel it, with a refund or without",
-    PASSED_OVER: "an order is not paid, and a later one that is paid was delivered instead",
-}
-
-
-class Held(NamedTuple):
-    """A subscription to check by hand: it would be served but was not, or not as it should be.
-
-    ``why`` is ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` if a term
-    that is not paid was left out and a later one was delivered.
-    """
-
-    subscription_id: int
-    subscriber_id: int
-    why: str
-
-    @property
-    def reason(self) -> str:
-        """What ``why`` means, in words."""
-        return _REASONS[self.why]
 
 
 class Run(NamedTuple):
@@ -123,40 +93,38 @@ class _Delivery:
 
     def __init__(self, books: Operation, issue: Issue, grace: Grace, *, parent: int | None) -> None:
         self._books = books
-        self._connection = books.connection
         self._issue = issue
         self._grace = grace
         self._parent = parent
         self._list_id = next_ids(books.connection, books.account_id, "list_downloads")
-        self._values = {"account_id": books.account_id, "mailing_list_id": self._list_id}
 
     def run(self) -> MailingList:
         """Deliver the issue, and write all that follows except the expiry dates."""
-        if self._connection.dialect == "sqlite":
+        if self._books.connection.dialect == "sqlite":
             # The rows of a large list are spread over their tables and indexes.
-            self._connection.script("PRAGMA main.cache_size = -32768")
+            self._books.connection.script("PRAGMA main.cache_size = -32768")
         self._add_list()
         if self._parent is None:
             self._note_closing()
         serving = Serving(self._books, self._issue, self._grace)
         count = serving.deliver(self._list_id)
-        held = [Held(*row) for row in serving.held(self._list_id)]
+        held = serving.held(self._list_id)
         name = self._issue.list_name
         if not count and self._parent is not None:
-            self._connection.change(
+            self._books.change(
                 """DELETE FROM list_downloads
                 WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
-                **self._values,
+                mailing_list_id=self._list_id,
             )
             return MailingList(self._issue.issue_id, True, None, name, 0, [], held)
         self._add_entries()
         self._use_up_terms()
         earn_by_deliveries(self._books, self._issue, self._list_id)
         earn_by_months(self._books, self._issue)
-        self._connection.change(
+        self._books.change(
             """UPDATE list_downloads SET count = :count
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id""",
-            **self._values,
+            mailing_list_id=self._list_id,
             count=count,
         )
         renew_balances(
@@ -177,14 +145,14 @@ class _Delivery:
         )
 
     def _add_list(self) -> None:
-        self._connection.change(
+        self._books.change(
             """
             INSERT INTO list_downloads (account_id, mailing_list_id, name, status, count, is_gap,
                 grace_from_date, grace_issues, parent_mailing_list_id, date_created, commit_id)
             VALUES (:account_id, :mailing_list_id, :name, 'Complete', 0, :is_gap, :since,
                 :grace_issues, :parent, :created, :commit_id)
             """,
-            **self._values,
+            mailing_list_id=self._list_id,
             name=self._issue.list_name,
             is_gap=int(self._parent is not None),
             since=self._grace.since,
@@ -195,18 +163,18 @@ class _Delivery:
         )
 
     def _note_closing(self) -> None:
-        self._connection.change(
+        self._books.change(
             """
             UPDATE issues SET closed_at = :now, mailing_list_id = :mailing_list_id
             WHERE account_id = :account_id AND issue_id = :issue_id
             """,
-            **self._values,
+            mailing_list_id=self._list_id,
             issue_id=self._issue.issue_id,
             now=self._books.now,
         )
 
     def _add_entries(self) -> None:
-        self._connection.change(
+        self._books.change(
             f"""
             INSERT INTO mailing_list_entries (
                 account_id, mailing_list_id, subscription_id, copies, is_grace, is_paid, type,
@@ -224,7 +192,7 @@ class _Delivery:
             WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
             ORDER BY d.subscription_id
             """,
-            **self._values,
+            mailing_list_id=self._list_id,
         )
 
     def _use_up_terms(self) -> None:
@@ -232,7 +200,7 @@ class _Delivery:
 
         An unlimited opening term begins when the books are opened.
         """
-        self._connection.change(
+        self._books.change(
             """
             UPDATE terms AS t SET
                 issues_left = CASE WHEN t.issues_left > 0 THEN t.issues_left - 1
@@ -244,12 +212,13 @@ class _Delivery:
                 AND (t.issues_left > 0 OR t.starts_on IS NULL
                     OR (t.starts_on > :day AND t.kind <> 'opening'))
             """,
-            **self._values,
+            mailing_list_id=self._list_id,
             day=self._issue.date,
         )
 
     def _runs(self) -> list[Run]:
-        rows = self._connection.rows(
+        return self._books.rows_as(
+            Run,
             """
             SELECT type, is_grace, is_paid, count(*), CAST(coalesce(sum(copies), 0) AS BIGINT),
                 CAST(coalesce(sum(free_copies), 0) AS BIGINT)
@@ -257,9 +226,8 @@ class _Delivery:
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
             GROUP BY type, is_grace, is_paid ORDER BY type, is_grace, is_paid
             """,
-            **self._values,
+            mailing_list_id=self._list_id,
         )
-        return [Run(*row) for row in rows]
 
 
 def write_expiry_of_gap_list(books: Operation, made: MailingList) -> None:
@@ -270,7 +238,6 @@ def write_expiry_of_gap_list(books: Operation, made: MailingList) -> None:
         """SELECT e.subscription_id AS key FROM mailing_list_entries AS e
         WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id""",
         ("key",),
-        account_id=books.account_id,
         mailing_list_id=made.mailing_list_id,
     )
     write_expiry_dates(books, lists, lists.keys_in(_CHANGED))
@@ -286,19 +253,19 @@ def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList
     skipped this issue.
     """
     calendar = calendar_of(books, issue.publication_id)
-    kinds = books.connection.rows(
+    kinds = books.column_as(
+        int,
         """
         SELECT DISTINCT issues FROM subscription_kinds
         WHERE account_id = :account_id AND publication_id = :publication_id AND issues >= 0
         ORDER BY issues
         """,
-        account_id=books.account_id,
         publication_id=issue.publication_id,
     )
     dates = []
-    last = kinds[-1][0] if kinds else -1
+    last = kinds[-1] if kinds else -1
     coming = list(islice(calendar.after_closed(), last + 1))
-    for (left,) in kinds:
+    for left in kinds:
         day = coming[left] - timedelta(days=1) if left < len(coming) else date.max
         dates.append((left, f"{day}"))
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
@@ -319,7 +286,6 @@ def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList
             AND s.publication_id = :publication_id
         """,
         ("key",),
-        account_id=books.account_id,
         mailing_list_id=made.mailing_list_id,
         publication_id=issue.publication_id,
         day=issue.date,

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from masthead.circulation.addresses import FIELDS, refusal
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
-from masthead.store.books.operation import Operation
-from masthead.store.database import Connection
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.staging import DERIVED
 
 Texts = Mapping[str, str | None]
@@ -15,21 +14,20 @@ NAMES = ("first_name", "last_name", "email")
 """The columns of a subscriber that people correct by hand."""
 
 
-def names_of(connection: Connection, account_id: int, subscriber_id: int) -> Texts:
+def names_of(books: Reading, subscriber_id: int) -> Texts:
     """Return the :data:`NAMES` of a subscriber.
 
     Raises NotFound if there is none, BadInput if the subscriber is deleted: erased ones stay blank.
     """
-    row = connection.row(
+    row = books.row(
         f"""
         SELECT {", ".join(NAMES)}, delete_date FROM subscribers
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
         """,
-        account_id=account_id,
         subscriber_id=subscriber_id,
     )
     if row is None:
-        raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+        raise NotFound(f"account {books.account_id} has no subscriber {subscriber_id}")
     *values, deleted = row
     if deleted is not None:
         raise BadInput(f"subscriber {subscriber_id} was deleted on {deleted[:10]}")
@@ -41,7 +39,7 @@ def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list
 
     Raises what :func:`names_of` raises, and BadInput for a text that is too long.
     """
-    before = names_of(books.connection, books.account_id, subscriber_id)
+    before = names_of(books, subscriber_id)
     _check("subscribers", values)
     changed = {
         name: text or None for name, text in values.items() if (text or None) != before[name]
@@ -56,18 +54,17 @@ def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list
     return list(changed)
 
 
-def address_of(connection: Connection, account_id: int, address_id: int) -> tuple[int, Texts]:
+def address_of(books: Reading, address_id: int) -> tuple[int, Texts]:
     """Return the subscriber of an address, and its fields. Raises NotFound if there is none."""
-    row = connection.row(
+    row = books.row(
         f"""
         SELECT subscriber_id, {", ".join(FIELDS)} FROM addresses
         WHERE account_id = :account_id AND address_id = :address_id
         """,
-        account_id=account_id,
         address_id=address_id,
     )
     if row is None:
-        raise NotFound(f"account {account_id} has no address {address_id}")
+        raise NotFound(f"account {books.account_id} has no address {address_id}")
     return row[0], dict(zip(FIELDS, row[1:], strict=True))
 
 
@@ -77,8 +74,8 @@ def edit_address(books: Operation, address_id: int, values: Texts) -> tuple[int,
     Raises what :func:`address_of` and :func:`names_of` raise, and BadInput for a text that is too
     long, or if a whole address would become a part of one.
     """
-    subscriber_id, before = address_of(books.connection, books.account_id, address_id)
-    names_of(books.connection, books.account_id, subscriber_id)
+    subscriber_id, before = address_of(books, address_id)
+    names_of(books, subscriber_id)
     _check("addresses", values)
     changed: Texts = {
         name: text or None for name, text in values.items() if (text or None) != before[name]
@@ -106,12 +103,11 @@ def _update(
     books: Operation, table: str, key: str, value: int, columns: Mapping[str, int | str | None]
 ) -> None:
     sets = ", ".join(f"{name} = :{name}" for name in columns)
-    books.connection.change(
+    books.change(
         f"""
         UPDATE {table} SET {sets}, commit_id = :commit_id
         WHERE account_id = :account_id AND {key} = :key
         """,
-        account_id=books.account_id,
         commit_id=books.commit_id,
         key=value,
         **columns,

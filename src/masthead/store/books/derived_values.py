@@ -39,7 +39,6 @@ def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
         _REFRESHED,
         f"WITH found (key) AS ({subscriptions}) SELECT DISTINCT key FROM found",
         ("key",),
-        account_id=books.account_id,
         **values,
     )
     keys = lists.keys_in(_REFRESHED)
@@ -66,7 +65,7 @@ def renew_balances(books: Operation, keys: str, **values: Value) -> int:
     ``keys`` is a FROM item whose column ``key`` has each id once. Returns the number of rows
     written.
     """
-    return books.connection.change(
+    return books.change(
         f"""
         UPDATE subscriptions AS s SET issues = n.issues, paid_issues_left = n.paid,
             unearned_revenue = n.unearned, commit_id = :commit_id,
@@ -98,7 +97,6 @@ def renew_balances(books: Operation, keys: str, **values: Value) -> int:
                 OR s.unearned_revenue IS DISTINCT FROM n.unearned
                 OR (n.copies IS NOT NULL AND s.copies IS DISTINCT FROM n.copies))
         """,
-        account_id=books.account_id,
         commit_id=books.commit_id,
         **values,
     )
@@ -116,13 +114,12 @@ def add_kinds(books: Operation, publication_id: int | None = None) -> None:
         if publication_id is None
         else ("publication_id", publication_id)
     )
-    books.connection.change(
+    books.change(
         f"""
         INSERT INTO subscription_kinds ({columns})
         SELECT DISTINCT {columns} FROM subscriptions
         WHERE account_id = :account_id AND {which} = :{which}
         EXCEPT SELECT {columns} FROM subscription_kinds WHERE account_id = :account_id
         """,
-        account_id=books.account_id,
         **{which: value},
     )

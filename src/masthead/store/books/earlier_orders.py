@@ -16,11 +16,12 @@ def history_until(connection: Connection, account_id: int) -> int:
 
     In an account whose books are not open, all orders are history.
     """
-    row = connection.row(
+    found = connection.value_as(
+        int,
         "SELECT coalesce(last_order_before, -1) FROM books WHERE account_id = :account_id",
         account_id=account_id,
     )
-    return int(row[0]) if row else _ALL
+    return _ALL if found is None else found
 
 
 def check_bookable(books: Operation, order_id: int) -> None:

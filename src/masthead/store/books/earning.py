@@ -36,7 +36,7 @@ def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> 
     ``issues_left`` has already changed. Nothing is booked before a term is paid.
     """
     cents = f"({earned(DELIVERED)} - {earned(f'({DELIVERED} - 1)')})"
-    books.connection.change(
+    books.change(
         f"""
         INSERT INTO {_INTO}
         SELECT t.account_id, :first_id + row_number() OVER (ORDER BY d.subscription_id) - 1,
@@ -46,7 +46,6 @@ def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> 
             AND t.account_id = :account_id AND t.term_id = d.term_id
             AND t.issues > 0 AND {_IS_PAID} AND {cents} <> 0
         """,
-        account_id=books.account_id,
         issue_id=issue.issue_id,
         mailing_list_id=mailing_list_id,
         day=open_day(issue.booked_on, books.today),
@@ -101,7 +100,7 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
     difference is booked where the latest of them was.
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
-    books.connection.change(
+    books.change(
         f"""
         INSERT INTO {_INTO}
         SELECT b.account_id, :first_id + row_number() OVER (ORDER BY b.term_id, b.booked_on) - 1,
@@ -116,7 +115,6 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
             GROUP BY 1, 2, 3) AS b
         WHERE b.cents <> 0
         """,
-        account_id=books.account_id,
         issue_id=issue.issue_id,
         today=books.today,
         month=books.today[:_MONTH],
@@ -151,7 +149,7 @@ def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: V
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
     taken_back_on = _OPEN_DAY.format(day="coalesce(o.booked_on, e.paid_on)")
-    booked = books.connection.change(
+    booked = books.change(
         f"""
         INSERT INTO {_INTO}
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
@@ -167,7 +165,6 @@ def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: V
             FROM due AS t WHERE t.cents <> 0) AS e
         LEFT JOIN revenue AS o ON o.account_id = :account_id AND o.revenue_id = e.latest
         """,
-        account_id=books.account_id,
         issue_id=issue.issue_id,
         day=open_day(issue.booked_on, books.today),
         today=books.today,

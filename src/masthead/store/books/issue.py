@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Reading
-from masthead.store.database import Connection
 
 _COLUMNS = """
-    i.issue_id, i.name, i.date, i.publication_id, p.name, p.credit_issues, i.closed_at,
-    i.mailing_list_id, i.file_written_at, i.number, i.closes_on, i.mailed_on
+    i.issue_id, coalesce(i.name, ''), coalesce(i.date, ''), i.publication_id,
+    coalesce(p.name, ''), p.credit_issues, i.closed_at, i.mailing_list_id, i.file_written_at,
+    i.number, i.closes_on, i.mailed_on
     """
 _FROM = """
     FROM issues AS i JOIN publications AS p
@@ -54,18 +54,17 @@ class Issue(NamedTuple):
         return f"{self.publication} {self.name}"
 
 
-def check_publication(connection: Connection, account_id: int, publication_id: int) -> None:
+def check_publication(books: Reading, publication_id: int) -> None:
     """Raise NotFound unless the account has the publication."""
-    if not connection.row(
+    if not books.row(
         """
         SELECT 1 FROM publications
         WHERE account_id = :account_id AND publication_id = :publication_id
         """,
-        account_id=account_id,
         publication_id=publication_id,
     ):
         raise NotFound(
-            f"account {account_id} has no publication {publication_id}",
+            f"account {books.account_id} has no publication {publication_id}",
             code="not_in_catalogue",
             thing="publication",
         )
@@ -73,14 +72,13 @@ def check_publication(connection: Connection, account_id: int, publication_id: i
 
 def find_issue(books: Reading, issue_id: int) -> Issue:
     """Return an issue. Raises NotFound if there is none, BadInput if it has no date."""
-    row = books.connection.row(
+    found = books.row_as(
+        Issue,
         f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id",
-        account_id=books.account_id,
         issue_id=issue_id,
     )
-    if row is None:
+    if found is None:
         raise NotFound(f"account {books.account_id} has no issue {issue_id}", code="unknown_issue")
-    found = _issue(row)
     if not found.date:
         raise BadInput(f"issue {issue_id} has no date: import one, since dates order issues")
     return found
@@ -90,23 +88,14 @@ def issues_of(books: Reading, publication_id: int | None = None) -> list[Issue]:
     """Return the issues of the account, or of one publication, sorted by publication and date."""
     of_publication = "" if publication_id is None else "AND i.publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
-    rows = books.connection.rows(
+    return books.rows_as(
+        Issue,
         f"SELECT {_COLUMNS} {_FROM} {of_publication} ORDER BY i.publication_id, i.date, i.issue_id",
-        account_id=books.account_id,
         **values,
     )
-    return [_issue(row) for row in rows]
 
 
 def newest_closed(books: Reading, publication_id: int) -> Issue | None:
     """Return the closed issue of a publication with the latest date, or None."""
     closed = [each for each in issues_of(books, publication_id) if each.closed_at]
     return closed[-1] if closed else None
-
-
-def _issue(row: tuple[object, ...]) -> Issue:
-    """Return the issue of a row; missing texts are empty."""
-    found = Issue(*row)  # type: ignore[arg-type]
-    return found._replace(
-        name=found.name or "", date=found.date or "", publication=found.publication or ""
-    )

@@ -40,65 +40,64 @@ def of_issue(reading: Reading, main_list: int | None) -> list[ListShown]:
     """Return the lists of an issue, by its main list: the main list, then its gap lists."""
     if main_list is None:
         return []
-    rows = reading.connection.rows(
+    found = reading.rows_as(
+        ListShown,
         f"""
         SELECT {_LIST} FROM list_downloads
         WHERE account_id = :account_id
             AND (mailing_list_id = :main_list OR parent_mailing_list_id = :main_list)
         """,
-        account_id=reading.account_id,
         main_list=main_list,
     )
-    return sorted(ListShown(*row) for row in rows)
+    return sorted(found)
 
 
 def newest(reading: Reading, *, before: int | None, limit: int) -> list[ListShown]:
     """Return the lists with an id below ``before``, the newest first."""
-    rows = reading.connection.rows(
+    return reading.rows_as(
+        ListShown,
         f"""
         SELECT {_LIST} FROM list_downloads
         WHERE account_id = :account_id AND mailing_list_id < :before
         ORDER BY mailing_list_id DESC LIMIT :limit
         """,
-        account_id=reading.account_id,
         before=_ID_MAX if before is None else before,
         limit=limit,
     )
-    return [ListShown(*row) for row in rows]
 
 
 def find(reading: Reading, mailing_list_id: int) -> ListShown:
     """Return a list. Raises NotFound if there is none."""
-    row = reading.connection.row(
+    found = reading.row_as(
+        ListShown,
         f"""
         SELECT {_LIST} FROM list_downloads
         WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
         """,
-        account_id=reading.account_id,
         mailing_list_id=mailing_list_id,
     )
-    if row is None:
+    if found is None:
         raise NotFound(f"account {reading.account_id} has no list {mailing_list_id}")
-    return ListShown(*row)
+    return found
 
 
 def issue_of(reading: Reading, found: ListShown) -> int | None:
     """Return the issue of a main list or gap list; None if no issue was closed with it."""
     main = found.parent_mailing_list_id if found.is_gap else found.mailing_list_id
-    row = reading.connection.row(
+    return reading.value_as(
+        int,
         """
         SELECT issue_id FROM issues
         WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
         """,
-        account_id=reading.account_id,
         mailing_list_id=main,
     )
-    return row[0] if row else None
 
 
 def entries(reading: Reading, mailing_list_id: int, *, after: int, limit: int) -> list[EntryShown]:
     """Return the entries of a list for subscriptions above ``after``, sorted by subscription."""
-    rows = reading.connection.rows(
+    return reading.rows_as(
+        EntryShown,
         """
         SELECT e.subscription_id, e.copies, e.is_grace, e.is_paid, e.type, r.subscriber_id,
             r.first_name, r.last_name
@@ -112,9 +111,7 @@ def entries(reading: Reading, mailing_list_id: int, *, after: int, limit: int) -
         JOIN subscribers AS r ON r.account_id = s.account_id AND r.subscriber_id = s.subscriber_id
         ORDER BY e.subscription_id
         """,
-        account_id=reading.account_id,
         mailing_list_id=mailing_list_id,
         after=after,
         limit=limit,
     )
-    return [EntryShown(*row) for row in rows]

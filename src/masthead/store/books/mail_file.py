@@ -71,22 +71,20 @@ def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) ->
         how = "was closed without one" if issue.closed_at else "is not closed"
         raise BadInput(f"{issue.title} {how}: a file is of a mailing list")
     which = issue.mailing_list_id if mailing_list_id is None else mailing_list_id
-    if not books.connection.row(
+    if not books.row(
         """
         SELECT 1 FROM list_downloads WHERE account_id = :account_id
             AND mailing_list_id = :which AND :main IN (mailing_list_id, parent_mailing_list_id)
         """,
-        account_id=books.account_id,
         which=which,
         main=issue.mailing_list_id,
     ):
         raise BadInput(f"list {which} is none of {issue.title}")
-    books.connection.change(
+    books.change(
         """
         UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
         WHERE account_id = :account_id AND issue_id = :issue_id
         """,
-        account_id=books.account_id,
         issue_id=issue.issue_id,
         now=books.now,
     )

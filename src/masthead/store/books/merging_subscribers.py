@@ -17,6 +17,13 @@ class Moved(NamedTuple):
     answers: int
 
 
+class _Gone(NamedTuple):
+    """When a subscriber was deleted, and the subscriber's id if erased; each None if not."""
+
+    delete_date: str | None
+    erased: int | None
+
+
 def merge(
     books: Operation, kept: int, gone: int, *, keep_both: bool
 ) -> tuple[Moved, list[Pair], list[Pair]]:
@@ -28,7 +35,7 @@ def merge(
     for subscriber_id in (kept, gone):
         _check(books, subscriber_id)
     both = pairs(books, kept, gone)
-    books.connection.change(
+    books.change(
         """
         UPDATE terms SET moved_after = (
             SELECT coalesce(max(l.mailing_list_id), 0) FROM list_downloads AS l
@@ -37,11 +44,10 @@ def merge(
             SELECT s.subscription_id FROM subscriptions AS s
             WHERE s.account_id = :account_id AND s.subscriber_id = :gone)
         """,
-        account_id=books.account_id,
         gone=gone,
     )
     moved = {
-        table: books.connection.change(
+        table: books.change(
             f"""
             UPDATE {table} SET subscriber_id = :kept, commit_id = :commit_id
             WHERE account_id = :account_id AND subscriber_id = :gone
@@ -49,12 +55,11 @@ def merge(
             kept=kept,
             gone=gone,
             commit_id=books.commit_id,
-            account_id=books.account_id,
         )
         for table in ("subscriptions", "addresses", "orders", "purchases")
     }
     done = Moved(**moved, answers=_move_answers(books, kept, gone))
-    books.connection.change(
+    books.change(
         """
         UPDATE subscribers SET delete_date = :now, merged_into = :kept, commit_id = :commit_id
         WHERE account_id = :account_id AND subscriber_id = :gone
@@ -62,16 +67,14 @@ def merge(
         now=books.now,
         kept=kept,
         commit_id=books.commit_id,
-        account_id=books.account_id,
         gone=gone,
     )
-    books.connection.change(
+    books.change(
         """
         UPDATE subscribers SET merged_into = :kept
         WHERE account_id = :account_id AND merged_into = :gone
         """,
         kept=kept,
-        account_id=books.account_id,
         gone=gone,
     )
     merged = [pair for pair in both if not (keep_both or pair.is_unlimited)]
@@ -81,14 +84,14 @@ def merge(
 
 
 def _check(books: Operation, subscriber_id: int) -> None:
-    found = books.connection.row(
+    found = books.row_as(
+        _Gone,
         """
         SELECT s.delete_date, e.subscriber_id FROM subscribers AS s
         LEFT JOIN erasures AS e
             ON e.account_id = s.account_id AND e.subscriber_id = s.subscriber_id
         WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
         """,
-        account_id=books.account_id,
         subscriber_id=subscriber_id,
     )
     if found is None:
@@ -96,44 +99,42 @@ def _check(books: Operation, subscriber_id: int) -> None:
             f"account {books.account_id} has no subscriber {subscriber_id}",
             code="unknown_subscriber",
         )
-    delete_date, erased = found
-    if erased is not None:
+    if found.erased is not None:
         raise BadInput(f"subscriber {subscriber_id} was erased and cannot be merged")
-    if delete_date is not None:
+    if found.delete_date is not None:
         raise BadInput(
-            f"subscriber {subscriber_id} was deleted on {delete_date[:10]} and cannot be merged"
+            f"subscriber {subscriber_id} was deleted on {found.delete_date[:10]} and cannot be "
+            "merged"
         )
 
 
 def _move_answers(books: Operation, kept: int, gone: int) -> int:
     """Move the answers to questions that ``kept`` has not answered; return their number."""
-    values = {"account_id": books.account_id, "kept": kept, "gone": gone}
-    moved = books.connection.change(
+    moved = books.change(
         """
         UPDATE custom_field_answers SET subscriber_id = :kept
         WHERE account_id = :account_id AND subscriber_id = :gone AND field_id NOT IN (
             SELECT a.field_id FROM custom_field_answers AS a
             WHERE a.account_id = :account_id AND a.subscriber_id = :kept)
         """,
-        **values,
+        kept=kept,
+        gone=gone,
     )
-    left = books.connection.change(
+    left = books.change(
         """
         DELETE FROM custom_field_answers
         WHERE account_id = :account_id AND subscriber_id = :gone
         """,
-        account_id=books.account_id,
         gone=gone,
     )
     changed = [kept] * bool(moved) + [gone] * bool(moved + left)
     for subscriber_id in changed:
-        books.connection.change(
+        books.change(
             """
             UPDATE subscribers SET custom_fields_commit_id = :commit_id
             WHERE account_id = :account_id AND subscriber_id = :subscriber_id
             """,
             commit_id=books.commit_id,
-            account_id=books.account_id,
             subscriber_id=subscriber_id,
         )
     return moved

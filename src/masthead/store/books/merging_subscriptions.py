@@ -32,16 +32,22 @@ class Pair(NamedTuple):
     is_unlimited: bool
 
 
+class _Begins(NamedTuple):
+    """When a subscription begins, and whether it has issues left."""
+
+    subscription_id: int
+    begins_on: str | None
+    has_issues_left: bool
+
+
 def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
     """Return the subscriptions that two readers both have: the running one of each kind.
 
     The one of ``kept`` continues, unless only the other one has issues left.
     """
-    rows = books.connection.rows(
-        "SELECT publication_id, name FROM publications WHERE account_id = :account_id",
-        account_id=books.account_id,
+    names: dict[int, str | None] = dict(
+        books.rows("SELECT publication_id, name FROM publications WHERE account_id = :account_id")
     )
-    names: dict[int, str | None] = dict(rows)
     have = look_up(books, [kept, gone])
     kinds = {(each.publication_id, each.type or "") for each in have[gone]}
     found = []
@@ -75,13 +81,13 @@ def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -
     was_to_end = withdraw(books, other_id)
     if not was_to_end and _has_issues_left(books, other_id):
         withdraw(books, subscription_id)
-    both = {"account_id": books.account_id, "one": subscription_id, "other": other_id}
-    begins = _begins_on(books, both)
+    both = {"one": subscription_id, "other": other_id}
+    begins = _begins_on(books, **both)
     for statement in _MOVES:
-        books.connection.change(statement, **both)
+        books.change(statement, **both)
     for table in _SPANS:
         _move_spans(books, table, subscription_id, other_id)
-    books.connection.change(
+    books.change(
         """
         UPDATE subscriptions AS s SET begins_on = :begins,
             mailing_address_id = coalesce(s.mailing_address_id, o.mailing_address_id),
@@ -106,7 +112,7 @@ def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -
         begins=begins,
         commit_id=books.commit_id,
     )
-    books.connection.change(
+    books.change(
         """
         UPDATE subscriptions SET cancelled_on = :today, renew_campaign_active = 0,
             merged_into = :one, commit_id = :commit_id,
@@ -148,23 +154,23 @@ _MOVES = (
 
 def _has_issues_left(books: Operation, subscription_id: int) -> bool:
     return bool(
-        books.connection.row(
+        books.row(
             """
             SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
                 AND t.subscription_id = :subscription_id AND t.issues_left <> 0 LIMIT 1
             """,
-            account_id=books.account_id,
             subscription_id=subscription_id,
         )
     )
 
 
-def _begins_on(books: Operation, both: dict[str, int]) -> str | None:
+def _begins_on(books: Operation, *, one: int, other: int) -> str | None:
     """Return when the merged subscription begins: the earlier day, if both have issues left.
 
     Otherwise it would get the issues between the two days.
     """
-    rows = books.connection.rows(
+    found = books.rows_as(
+        _Begins,
         """
         SELECT s.subscription_id, s.begins_on, EXISTS (
             SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
@@ -172,12 +178,12 @@ def _begins_on(books: Operation, both: dict[str, int]) -> str | None:
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id IN (:one, :other)
         """,
-        **both,
+        one=one,
+        other=other,
     )
-    begins = {key: day for key, day, _ in rows}
-    both_left = all(has_left for _, _, has_left in rows)
-    days = [day for day in begins.values() if day is not None]
-    return min(days, default=None) if both_left else begins[both["one"]]
+    if all(each.has_issues_left for each in found):
+        return min((each.begins_on for each in found if each.begins_on), default=None)
+    return next(each.begins_on for each in found if each.subscription_id == one)
 
 
 def _move_spans(books: Operation, table: str, subscription_id: int, other_id: int) -> None:
@@ -186,33 +192,33 @@ def _move_spans(books: Operation, table: str, subscription_id: int, other_id: in
     address = ", address_id" if table == "temporary_addresses" else ""
     present = spans_of(books.connection, books.account_id, table, subscription_id)
     for span in spans_of(books.connection, books.account_id, table, other_id):
-        same = {"account_id": books.account_id, "span_id": span.span_id}
         parts = uncovered(span, present)
         for first, last in parts[1:]:
-            books.connection.change(
+            books.change(
                 f"""
                 INSERT INTO {table}
                     (account_id, {key}, subscription_id, from_date, to_date{address})
                 SELECT account_id, :new_id, :one, :first, :last{address} FROM {table}
                 WHERE account_id = :account_id AND {key} = :span_id
                 """,
-                **same,
+                span_id=span.span_id,
                 new_id=next_ids(books.connection, books.account_id, table),
                 one=subscription_id,
                 first=first,
                 last=last,
             )
         if not parts:
-            books.connection.change(
-                f"DELETE FROM {table} WHERE account_id = :account_id AND {key} = :span_id", **same
+            books.change(
+                f"DELETE FROM {table} WHERE account_id = :account_id AND {key} = :span_id",
+                span_id=span.span_id,
             )
             continue
-        books.connection.change(
+        books.change(
             f"""
             UPDATE {table} SET subscription_id = :one, from_date = :first, to_date = :last
             WHERE account_id = :account_id AND {key} = :span_id
             """,
-            **same,
+            span_id=span.span_id,
             one=subscription_id,
             first=parts[0][0],
             last=parts[0][1],

@@ -12,13 +12,13 @@ _NAME_MAX = 50
 
 def own_classes(connection: Connection, account_id: int) -> list[str]:
     """Return the classes that the publisher has added, in the order of adding."""
-    rows = connection.rows(
+    return connection.column_as(
+        str,
         """
         SELECT name FROM classes WHERE account_id = :account_id AND name <> '' ORDER BY class_id
         """,
         account_id=account_id,
     )
-    return [name for (name,) in rows]
 
 
 def add_own_class(books: Operation, name: str) -> tuple[int, str]:
@@ -32,9 +32,8 @@ def add_own_class(books: Operation, name: str) -> tuple[int, str]:
     if name.lower() in {each.lower() for each in _known(books, ALL)}:
         raise BadInput(f"there is a class {name.lower()!r} already: nothing was changed")
     class_id = next_ids(books.connection, books.account_id, "classes")
-    books.connection.change(
+    books.change(
         "INSERT INTO classes (account_id, class_id, name) VALUES (:account_id, :class_id, :name)",
-        account_id=books.account_id,
         class_id=class_id,
         name=name,
     )

@@ -87,19 +87,25 @@ class Due(NamedTuple):
     letters: int
 
 
+class _Bundle(NamedTuple):
+    """Whether a bundle is for sale, and whether it has a line for the publication."""
+
+    is_active: bool
+    has_line: bool
+
+
 def efforts(reading: Reading, publication_id: int | None = None) -> list[Point]:
     """Return the efforts, of one publication or of all, sorted by publication and number."""
     of_one = "" if publication_id is None else "AND publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
-    rows = reading.connection.rows(
+    return reading.rows_as(
+        Point,
         f"""
         SELECT publication_id, effort, issues_left, bundle_id, key_code FROM renewal_efforts
         WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
         """,
-        account_id=reading.account_id,
         **values,
     )
-    return [Point(*row) for row in rows]
 
 
 def set_effort(books: Operation, point: Point) -> bool:
@@ -109,11 +115,11 @@ def set_effort(books: Operation, point: Point) -> bool:
     in the order of their numbers, and for a bundle that is not for sale or has no line for the
     publication.
     """
-    check_publication(books.connection, books.account_id, point.publication_id)
+    check_publication(books, point.publication_id)
     _check_order(books, point)
     if point.bundle_id is not None:
         _check_bundle(books, point.publication_id, point.bundle_id)
-    changed = books.connection.change(
+    changed = books.change(
         """
         INSERT INTO renewal_efforts (
             account_id, publication_id, effort, issues_left, bundle_id, key_code)
@@ -125,7 +131,6 @@ def set_effort(books: Operation, point: Point) -> bool:
                 OR renewal_efforts.bundle_id IS DISTINCT FROM excluded.bundle_id
                 OR renewal_efforts.key_code IS DISTINCT FROM excluded.key_code
         """,
-        account_id=books.account_id,
         **point._asdict(),
     )
     return bool(changed)
@@ -145,34 +150,32 @@ def _check_order(books: Operation, point: Point) -> None:
 
 
 def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None:
-    row = books.connection.row(
+    found = books.row_as(
+        _Bundle,
         """
         SELECT b.active, EXISTS (SELECT 1 FROM bundle_lines AS l
             WHERE l.account_id = :account_id AND l.bundle_id = b.bundle_id
                 AND l.publication_id = :publication_id)
         FROM bundles AS b WHERE b.account_id = :account_id AND b.bundle_id = :bundle_id
         """,
-        account_id=books.account_id,
         publication_id=publication_id,
         bundle_id=bundle_id,
     )
-    if row is None:
+    if found is None:
         raise BadInput(f"there is no bundle {bundle_id}", code="not_in_catalogue", thing="bundle")
-    is_active, has_line = row
-    if not is_active:
+    if not found.is_active:
         raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter names")
-    if not has_line:
+    if not found.has_line:
         raise BadInput(f"bundle {bundle_id} gives nothing of publication {publication_id}")
 
 
 def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
     """Remove an effort; its sent letters stay noted. Raises BadInput if there is none."""
-    removed = books.connection.change(
+    removed = books.change(
         """
         DELETE FROM renewal_efforts
         WHERE account_id = :account_id AND publication_id = :publication_id AND effort = :effort
         """,
-        account_id=books.account_id,
         publication_id=publication_id,
         effort=effort,
     )
@@ -259,9 +262,10 @@ def _due(publication_id: int | None, *, again: bool = False) -> str:
     return (_SENT if again else _DUE).format(of_one=of_one)
 
 
-def _values(account_id: int, day: str, publication_id: int | None) -> dict[str, int | str]:
-    values: dict[str, int | str] = {"account_id": account_id, "day": day}
-    return values if publication_id is None else {**values, "publication_id": publication_id}
+def _values(day: str, publication_id: int | None) -> dict[str, int | str]:
+    return (
+        {"day": day} if publication_id is None else {"day": day, "publication_id": publication_id}
+    )
 
 
 def due(
@@ -275,15 +279,15 @@ def due(
 
     With ``again``, how many were sent on the day.
     """
-    rows = reading.connection.rows(
+    return reading.rows_as(
+        Due,
         f"""
         {_due(publication_id, again=again)}
         SELECT publication_id, effort, count(*) FROM due GROUP BY publication_id, effort
         ORDER BY publication_id, effort
         """,
-        **_values(reading.account_id, day, publication_id),
+        **_values(day, publication_id),
     )
-    return [Due(*row) for row in rows]
 
 
 def letters(
@@ -345,28 +349,28 @@ def letters(
                 CASE WHEN b.subscriber_id = w.subscriber_id THEN b.address_id END)
         ORDER BY d.publication_id, d.effort, d.subscription_id
         """,
-        **_values(reading.account_id, day, publication_id),
+        account_id=reading.account_id,
+        **_values(day, publication_id),
     )
 
 
 def record_sent(books: Operation, publication_id: int | None = None) -> int:
     """Note that the letters due today are sent; return their number."""
-    return books.connection.change(
+    return books.change(
         f"""
         INSERT INTO renewals_sent (account_id, term_id, effort, subscription_id, sent_on)
         {_due(publication_id)}
         SELECT account_id, term_id, effort, subscription_id, :day FROM due
         """,
-        **_values(books.account_id, books.today, publication_id),
+        **_values(books.today, publication_id),
     )
 
 
 def is_noted(reading: Reading, digest: str) -> bool:
     """Return whether the audit log says that the letters of a file were sent."""
     return bool(
-        reading.connection.row(
+        reading.row(
             "SELECT 1 FROM audit WHERE account_id = :account_id AND summary LIKE :ending",
-            account_id=reading.account_id,
             ending=f"% of renewal%, into the {FILE_WITH}{digest}",
         )
     )

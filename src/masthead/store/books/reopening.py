@@ -54,15 +54,33 @@ def check_reopening(books: Operation, issue: Issue) -> int:
     return issue.mailing_list_id
 
 
+class _Term(NamedTuple):
+    """A term that cannot get the issue back, and its reader; ``what`` says what happened to it."""
+
+    term_id: int
+    subscription_id: int
+    what: str
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+
+    @property
+    def sentence(self) -> str:
+        name = " ".join(filter(None, (self.first_name, self.last_name))) or "subscriber"
+        return (
+            f"term {self.term_id} of subscription {self.subscription_id} of {name} "
+            f"({self.subscriber_id}) was {self.what}"
+        )
+
+
 class Undoing:
     """The deliveries of an issue to undo."""
 
     def __init__(self, books: Operation, issue: Issue, main_list_id: int) -> None:
         self._books = books
-        self._connection = books.connection
         self._issue = issue
         self._lists = KeyLists(books.connection, books.account_id, books.commit_id)
-        self._values = {"account_id": books.account_id, "main_list_id": main_list_id}
+        self._main_list_id = main_list_id
         self._deliveries = self._lists.keep(
             _UNDONE,
             f"""
@@ -70,7 +88,7 @@ class Undoing:
             WHERE d.account_id = :account_id AND d.mailing_list_id IN ({_LISTS})
             """,
             ("key", "other"),
-            **self._values,
+            main_list_id=self._main_list_id,
         )
         self._keys = self._lists.keys_in(_UNDONE)
 
@@ -80,7 +98,8 @@ class Undoing:
         A term that has ended gets no issue, so it ended after the closing. A closing makes a list,
         so the ids of lists say what came after it, even within a second.
         """
-        rows = self._connection.rows(
+        found = self._books.rows_as(
+            _Term,
             f"""
             SELECT t.term_id, t.subscription_id, CASE WHEN t.ended_at IS NOT NULL THEN 'ended'
                 WHEN t.moved_after >= :main_list_id THEN 'merged into another subscriber'
@@ -98,18 +117,13 @@ class Undoing:
                 OR e.copies - e.free_copies <> t.copies
             ORDER BY t.term_id
             """,
-            **self._values,
+            main_list_id=self._main_list_id,
         )
-        if not rows:
+        if not found:
             return
-        names = [
-            f"term {term_id} of subscription {subscription_id} of "
-            f"{' '.join(filter(None, names)) or 'subscriber'} ({subscriber_id}) was "
-            f"{what}"
-            for term_id, subscription_id, what, subscriber_id, *names in rows[:_NAMED_MAX]
-        ]
-        if len(rows) > _NAMED_MAX:
-            names.append(f"and {len(rows) - _NAMED_MAX} more such terms")
+        names = [each.sentence for each in found[:_NAMED_MAX]]
+        if len(found) > _NAMED_MAX:
+            names.append(f"and {len(found) - _NAMED_MAX} more such terms")
         refusal = (
             f"{self._issue.title} cannot be reopened: terms that would get an issue back are not "
             "as they were when it was closed"
@@ -136,7 +150,7 @@ class Undoing:
         The same applies to a subscription that got the issue as grace and has renewed: the issue
         then comes out of the renewal.
         """
-        self._connection.change(
+        self._books.change(
             f"""
             UPDATE subscriptions SET begins_on = :day
             WHERE account_id = :account_id AND begins_on > :day AND subscription_id IN (
@@ -144,17 +158,15 @@ class Undoing:
                 AND (issues <> 0 OR subscription_id IN (
                     SELECT k.key FROM {self._keys} AS k WHERE k.other IS NOT NULL))
             """,
-            account_id=self._books.account_id,
             day=self._issue.date,
         )
 
     def _give_back(self) -> None:
-        self._connection.change(
+        self._books.change(
             f"""
             UPDATE terms AS t SET issues_left = t.issues_left + 1 FROM {self._keys} AS k
             WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues > 0
             """,
-            account_id=self._books.account_id,
         )
         take_back(
             self._books,
@@ -164,15 +176,15 @@ class Undoing:
 
     def _remove_deliveries(self) -> None:
         for table in ("subscription_issues", "mailing_list_entries"):
-            self._connection.change(
+            self._books.change(
                 f"""DELETE FROM {table}
                 WHERE account_id = :account_id AND mailing_list_id IN ({_LISTS})""",
-                **self._values,
+                main_list_id=self._main_list_id,
             )
 
     def _begin_terms_again(self) -> None:
         """Let each unlimited term begin with the earliest issue that is still delivered from it."""
-        self._connection.change(
+        self._books.change(
             f"""
             UPDATE terms AS t SET starts_on = (
                 SELECT min(i.date) FROM subscription_issues AS d
@@ -182,34 +194,32 @@ class Undoing:
             WHERE t.account_id = :account_id AND t.term_id = k.other AND t.issues < 0
                 AND t.kind <> 'opening'
             """,
-            account_id=self._books.account_id,
         )
 
     def _remove_lists(self) -> int:
         """Open the issue, remove its lists and note their deletions; return their number."""
-        self._connection.change(
+        self._books.change(
             """
             UPDATE issues SET closed_at = NULL, mailing_list_id = NULL
             WHERE account_id = :account_id AND issue_id = :issue_id
             """,
-            account_id=self._books.account_id,
             issue_id=self._issue.issue_id,
         )
         removed = deletions.note(
-            self._connection,
+            self._books.connection,
             self._books.account_id,
             self._books.commit_id,
             "listdownloads",
             f"""SELECT o.account_id, o.mailing_list_id AS record_id FROM list_downloads AS o
             WHERE o.account_id = :account_id AND o.mailing_list_id IN ({_LISTS})""",
-            main_list_id=self._values["main_list_id"],
+            main_list_id=self._main_list_id,
         )
-        self._connection.change(
+        self._books.change(
             """
             DELETE FROM list_downloads WHERE account_id = :account_id
                 AND (mailing_list_id = :main_list_id OR parent_mailing_list_id = :main_list_id)
             """,
-            **self._values,
+            main_list_id=self._main_list_id,
         )
         return removed
 
@@ -226,7 +236,6 @@ class Undoing:
                 AND s.publication_id = :publication_id
             """,
             ("key",),
-            account_id=self._books.account_id,
             day=self._issue.date,
             publication_id=self._issue.publication_id,
         )

@@ -15,7 +15,7 @@ from masthead.circulation.press_run import Moves, Served
 from masthead.errors import NotFound
 from masthead.store.books.operation import Reading, check_mode
 from masthead.store.books.order_keys import RECEIVED_BY
-from masthead.store.database import Connection, Store, Value
+from masthead.store.database import Store, Value
 
 _EVER = "9999-12-31"
 
@@ -34,36 +34,52 @@ def counting(store: Store, account_id: int) -> Iterator[Reading]:
             yield Reading(store, connection, account_id)
 
 
+class CountedList(NamedTuple):
+    """A list of an issue, whether it is a gap list (1 or 0), and its number of entries."""
+
+    mailing_list_id: int
+    is_gap: int
+    entries: int
+
+
+class _Issue(NamedTuple):
+    """An issue with the names in full; ``main_list`` is -1 if it has none."""
+
+    issue_id: int
+    publication_id: int
+    publication: str
+    name: str
+    date: str
+    main_list: int
+
+
 class IssueLists(NamedTuple):
     """An issue and its lists; ``name`` is that of the publication and the issue.
 
-    ``lists`` has the main list and its gap lists that were made by the day: id, whether it is a gap
-    list, and the number of entries.
+    ``lists`` has the main list and its gap lists that were made by the day.
     """
 
     issue_id: int
     publication_id: int
     name: str
     date: str
-    lists: tuple[tuple[int, bool, int], ...]
+    lists: list[CountedList]
 
     @property
     def ids(self) -> tuple[int, ...]:
         """The ids of the lists."""
-        return tuple(each[0] for each in self.lists)
+        return tuple(each.mailing_list_id for each in self.lists)
 
 
-def lists_of(
-    connection: Connection, account_id: int, issue_id: int, day: str
-) -> tuple[IssueLists, IssueLists | None]:
+def lists_of(reading: Reading, issue_id: int, day: str) -> tuple[IssueLists, IssueLists | None]:
     """Return an issue with its lists until a day, and the issue before it with its own.
 
     The issue before is the closed one of the same publication with the next earlier date, or None.
     Raises NotFound if there is no such issue, or it had no list on that day.
     """
-    found = _issue(connection, account_id, "i.issue_id = :issue_id", day, issue_id=issue_id)
+    found = _issue(reading, "i.issue_id = :issue_id", day, issue_id=issue_id)
     if found is None:
-        raise NotFound(f"account {account_id} has no issue {issue_id}")
+        raise NotFound(f"account {reading.account_id} has no issue {issue_id}")
     if not found.lists:
         raise NotFound(
             f"issue {issue_id} ({found.name}) had no mailing list on {day}: close the issue first",
@@ -71,8 +87,7 @@ def lists_of(
             issue=issue_id,
         )
     before = _issue(
-        connection,
-        account_id,
+        reading,
         """
         i.publication_id = :publication_id AND i.closed_at IS NOT NULL
         AND (i.date < :date OR (i.date = :date AND i.issue_id < :issue_id))
@@ -85,56 +100,50 @@ def lists_of(
     return found, before
 
 
-def _issue(
-    connection: Connection, account_id: int, condition: str, day: str, **values: Value
-) -> IssueLists | None:
+def _issue(reading: Reading, condition: str, day: str, **values: Value) -> IssueLists | None:
     """Return the newest issue that matches a condition, with its lists until a day."""
-    row = connection.row(
+    found = reading.row_as(
+        _Issue,
         f"""
-        SELECT i.issue_id, i.publication_id, p.name, i.name, i.date, i.mailing_list_id
+        SELECT i.issue_id, i.publication_id, coalesce(p.name, ''), coalesce(i.name, ''),
+            coalesce(i.date, ''), coalesce(i.mailing_list_id, -1)
         FROM issues AS i
         JOIN publications AS p
             ON p.account_id = i.account_id AND p.publication_id = i.publication_id
         WHERE i.account_id = :account_id AND {condition}
         ORDER BY i.date DESC, i.issue_id DESC LIMIT 1
         """,
-        account_id=account_id,
         **values,
     )
-    if row is None:
+    if found is None:
         return None
-    issue_id, publication_id, publication, name, date, main_list = row
-    lists = connection.rows(
+    lists = reading.rows_as(
+        CountedList,
         """
-        SELECT mailing_list_id, is_gap, count FROM list_downloads
+        SELECT mailing_list_id, is_gap, coalesce(count, 0) FROM list_downloads
         WHERE account_id = :account_id AND substr(date_created, 1, 10) <= :day
             AND (mailing_list_id = :main_list OR parent_mailing_list_id = :main_list)
         ORDER BY mailing_list_id
         """,
-        account_id=account_id,
         day=day,
-        main_list=-1 if main_list is None else main_list,
+        main_list=found.main_list,
     )
-    return IssueLists(
-        issue_id,
-        publication_id,
-        f"{publication or ''} {name or ''}".strip(),
-        date or "",
-        tuple((list_id, bool(is_gap), count or 0) for list_id, is_gap, count in lists),
-    )
+    name = f"{found.publication} {found.name}".strip()
+    return IssueLists(found.issue_id, found.publication_id, name, found.date, lists)
 
 
-def served(connection: Connection, account_id: int, issue: IssueLists) -> list[Served]:
+def served(reading: Reading, issue: IssueLists) -> list[Served]:
     """Return the entries of an issue's lists, grouped by the values that reports use.
 
     Country and state are those of the address to which the issue was sent. A list that was loaded
     from a file has no classes: its copies are grace, paid or complimentary.
     """
-    rows = connection.rows(
+    return reading.rows_as(
+        Served,
         f"""
-        SELECT e.type, e.class, s.audit_classification, s.audit_request_type,
+        SELECT coalesce(e.type, ''), e.class, s.audit_classification, s.audit_request_type,
             coalesce(nullif(a.country_name, ''), a.country_abbreviation), a.state,
-            sum(e.is_counted), sum(e.copies)
+            CAST(sum(e.is_counted) AS BIGINT), CAST(sum(e.copies) AS BIGINT)
         FROM (
             SELECT account_id, mailing_list_id, subscription_id, type, 1 AS is_counted,
                 coalesce(copies, 0) - free_copies AS copies,
@@ -157,31 +166,15 @@ def served(connection: Connection, account_id: int, issue: IssueLists) -> list[S
             ON a.account_id = r.account_id AND a.address_id = r.address_id
         GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
         """,
-        account_id=account_id,
         issue_id=issue.issue_id,
     )
-    return [
-        Served(
-            type=kind or "",
-            of_class=of_class,
-            classification=classification,
-            request_type=request_type,
-            country=country,
-            state=state,
-            subscriptions=int(counts[0]),
-            copies=int(counts[1]),
-        )
-        for kind, of_class, classification, request_type, country, state, *counts in rows
-    ]
 
 
-def moves(
-    connection: Connection, account_id: int, issue: IssueLists, before: IssueLists | None
-) -> Moves:
+def moves(reading: Reading, issue: IssueLists, before: IssueLists | None) -> Moves:
     """Return what differs between the lists of an issue and those of the issue before."""
     now = f"e.mailing_list_id IN ({_listed(issue.ids)})"
     then = f"e.mailing_list_id IN ({_listed(before.ids if before else ())})"
-    ((*counts,),) = connection.rows(
+    ((*counts,),) = reading.rows(
         f"""
         SELECT sum(was), sum(before), sum(CASE WHEN was = 0 THEN 1 ELSE 0 END),
             sum(CASE WHEN copies > before THEN copies - before ELSE 0 END),
@@ -197,7 +190,6 @@ def moves(
             WHERE e.account_id = :account_id AND ({now} OR {then})
             GROUP BY e.subscription_id) AS compared
         """,
-        account_id=account_id,
     )
     numbers = [int(count or 0) for count in counts]
     return Moves((numbers[0], numbers[1]), (numbers[2], numbers[3]), (numbers[4], numbers[5]))
@@ -208,9 +200,7 @@ def _listed(ids: tuple[int, ...]) -> str:
     return ", ".join(str(int(each)) for each in ids) or "-1"
 
 
-def booked(
-    connection: Connection, account_id: int, day: str | None, publication_id: int | None = None
-) -> list[Booked]:
+def booked(reading: Reading, day: str | None, publication_id: int | None = None) -> list[Booked]:
     """Return what was booked until a day, by publication, month and kind; None: everything.
 
     Earned revenue of an issue belongs to the issue's publication, so only other revenue is looked
@@ -218,9 +208,11 @@ def booked(
     in the order of the groups.
     """
     only = "" if publication_id is None else "AND b.publication_id = :publication_id"
-    rows = connection.rows(
+    return reading.rows_as(
+        Booked,
         f"""
-        SELECT p.publication_id, p.name, b.month, b.kind, sum(b.cents)
+        SELECT p.publication_id, coalesce(p.name, ''), b.month, b.kind,
+            CAST(sum(b.cents) AS BIGINT)
         FROM (
             SELECT i.publication_id, r.month, r.kind, r.cents
             FROM (
@@ -242,25 +234,22 @@ def booked(
         WHERE TRUE {only}
         GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4
         """,
-        account_id=account_id,
         day=day or _EVER,
         **({} if publication_id is None else {"publication_id": publication_id}),
     )
-    return [
-        Booked(number, name or "", month, kind, int(c)) for number, name, month, kind, c in rows
-    ]
 
 
-def efforts(connection: Connection, account_id: int, day: str) -> list[Effort]:
+def efforts(reading: Reading, day: str) -> list[Effort]:
     """Return the letters of each effort until a day, and what happened to them until then.
 
     A renewal is an order's term that is newer than the term of the letter, unless it ended before
     any issue came from it. It counts for the last letter for that term.
     """
-    rows = connection.rows(
+    return reading.rows_as(
+        Effort,
         """
-        SELECT p.name, w.publication_id, w.effort, g.issues_left, sum(w.sent), sum(w.renewed),
-            sum(w.went_on)
+        SELECT coalesce(p.name, ''), w.effort, g.issues_left, CAST(sum(w.sent) AS BIGINT),
+            CAST(sum(w.renewed) AS BIGINT), CAST(sum(w.went_on) AS BIGINT)
         FROM (
             SELECT publication_id, effort, 1 AS sent,
                 CASE WHEN is_last = 1 AND is_renewed = 1 THEN 1 ELSE 0 END AS renewed,
@@ -301,10 +290,5 @@ def efforts(connection: Connection, account_id: int, day: str) -> list[Effort]:
         GROUP BY p.name, w.publication_id, w.effort, g.issues_left
         ORDER BY w.publication_id, w.effort
         """,
-        account_id=account_id,
         day=day,
     )
-    return [
-        Effort(name or "", effort, left, int(sent), int(renewed), int(went_on))
-        for name, _, effort, left, sent, renewed, went_on in rows
-    ]

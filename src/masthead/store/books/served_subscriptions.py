@@ -8,10 +8,15 @@ from typing import NamedTuple
 from masthead.contract.subscription_types import PRINTED
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation
-from masthead.store.database import Row, Value
 
 NO_ADDRESS, UNPAID, PASSED_OVER = "no address", "unpaid", "passed over"
 DELETED = "deleted"
+_REASONS = {
+    UNPAID: "its order is not paid",
+    NO_ADDRESS: "it has no address",
+    DELETED: "its reader was deleted: cancel it, with a refund or without",
+    PASSED_OVER: "an order is not paid, and a later one that is paid was delivered instead",
+}
 
 
 class Grace(NamedTuple):
@@ -42,16 +47,21 @@ _OLDEST_TERM = """
     (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
         AND o.subscription_id = s.subscription_id AND o.issues_left <> 0)
     """
-_RECEIVED = """
-    FROM subscription_issues AS g JOIN issues AS i
-        ON i.account_id = :account_id AND i.issue_id = g.issue_id
-    WHERE g.account_id = :account_id AND g.subscription_id = {row}.subscription_id
-    """
+
+
+def _received_by(row: str) -> str:
+    return f"""
+        FROM subscription_issues AS g JOIN issues AS i
+            ON i.account_id = :account_id AND i.issue_id = g.issue_id
+        WHERE g.account_id = :account_id AND g.subscription_id = {row}.subscription_id
+        """
+
+
 _LAST_REGULAR = f"""
-    (SELECT max(i.date) {_RECEIVED.format(row="s")} AND (g.is_grace = 0 OR g.term_id IS NOT NULL))
+    (SELECT max(i.date) {_received_by("s")} AND (g.is_grace = 0 OR g.term_id IS NOT NULL))
     """
 _GRACE_SINCE = f"""
-    (SELECT count(*) {_RECEIVED.format(row="c")}
+    (SELECT count(*) {_received_by("c")}
         AND g.is_grace = 1 AND g.term_id IS NULL AND i.date > c.last_regular)
     """
 _WAS_REFUNDED = """
@@ -76,11 +86,16 @@ def is_beyond_credit(term: str, credit: str) -> str:
 
 
 _IS_UNPAID = is_beyond_credit("t", ":credit")
-_HAS_PAID = """
-    EXISTS (SELECT 1 FROM terms AS p WHERE p.account_id = :account_id
-        AND p.subscription_id = {row}.subscription_id AND p.issues_left <> 0
-        AND p.paid_on IS NOT NULL)
-    """
+
+
+def _has_paid(row: str) -> str:
+    return f"""
+        EXISTS (SELECT 1 FROM terms AS p WHERE p.account_id = :account_id
+            AND p.subscription_id = {row}.subscription_id AND p.issues_left <> 0
+            AND p.paid_on IS NOT NULL)
+        """
+
+
 _CREDIT = """(SELECT p.credit_issues FROM subscriptions AS o JOIN publications AS p
     ON p.account_id = :account_id AND p.publication_id = o.publication_id
     WHERE o.account_id = :account_id AND o.subscription_id = t.subscription_id)"""
@@ -107,78 +122,103 @@ _HAS_NOWHERE_TO_GO = f"""
     """
 
 
-class Serving:
-    """The queries about one issue; they bind :attr:`values`.
+_COLUMNS = "s.account_id, s.subscription_id, s.subscriber_id, s.type"
+_OF_PUBLICATION = """
+    FROM subscriptions AS s JOIN subscribers AS r
+        ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+    WHERE s.account_id = :account_id AND s.publication_id = :publication_id
+        AND s.cancelled_on IS NULL AND r.delete_date IS NULL
+    """
 
-    ``due`` and ``grace`` are FROM items with their conditions. Both have ``c`` with the
-    subscription's columns, ``address_id`` (in force on the issue's date) and ``term_id``; ``due``
-    also has the oldest term as ``t``. Both include subscriptions that cannot be served.
+
+class Held(NamedTuple):
+    """A subscription to check by hand: it would be served but was not, or not as it should be.
+
+    ``why`` is ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` if a term
+    that is not paid was left out and a later one was delivered.
+    """
+
+    subscription_id: int
+    subscriber_id: int
+    why: str
+
+    @property
+    def reason(self) -> str:
+        """What ``why`` means, in words."""
+        return _REASONS[self.why]
+
+
+class Serving:
+    """The queries about one issue.
+
+    All of them have ``c`` with the subscription's columns, ``address_id`` (in force on the issue's
+    date) and ``term_id``, and include subscriptions that cannot be served.
     """
 
     def __init__(self, books: Operation, issue: Issue, grace: Grace) -> None:
         self._books = books
-        self.values: dict[str, Value] = {
-            "account_id": books.account_id,
+        self._issue = issue
+        self._grace = grace
+        self._values: dict[str, int | str | None] = {
             "publication_id": issue.publication_id,
             "issue_id": issue.issue_id,
             "day": issue.date,
             "credit": issue.credit_issues,
             "since": grace.since,
         }
-        of_publication = """
-            FROM subscriptions AS s JOIN subscribers AS r
-                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-            WHERE s.account_id = :account_id AND s.publication_id = :publication_id
-                AND s.cancelled_on IS NULL AND r.delete_date IS NULL
-            """
-        columns = "s.account_id, s.subscription_id, s.subscriber_id, s.type"
-        address = _ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
+        self._address = _ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
         conditions = [_NOT_SUSPENDED] if self._has_any("suspensions") else []
         conditions += [_HAS_NOT_GOT_IT] if self._has_been_delivered() else []
-        self._more = "".join(f" AND {each}" for each in conditions)
-        self._due = f"""
-            (SELECT {columns}, {_OLDEST_TERM} AS term_id, {address} AS address_id
-            {of_publication} AND s.issues <> 0 AND s.begins_on <= :day{{more}}) AS c
+        self._conditions = "".join(f" AND {each}" for each in conditions)
+
+    def _due(self, conditions: str) -> str:
+        """Return the FROM item of those with issues left; ``t`` is the oldest term."""
+        return f"""
+            (SELECT {_COLUMNS}, {_OLDEST_TERM} AS term_id, {self._address} AS address_id
+            {_OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
-        self._passing = f"""
-            (SELECT {columns}, {_OLDEST_ON_CREDIT} AS term_id, {address} AS address_id
-            {of_publication} AND s.issues <> 0 AND s.begins_on <= :day{{more}}
-                AND s.subscription_id IN ({NOT_PAID}) AND {_HAS_PAID.format(row="s")}) AS c
+
+    def _passing(self, conditions: str) -> str:
+        """Return the FROM item of those whose term ``t`` is delivered before an unpaid one."""
+        return f"""
+            (SELECT {_COLUMNS}, {_OLDEST_ON_CREDIT} AS term_id, {self._address} AS address_id
+            {_OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}
+                AND s.subscription_id IN ({NOT_PAID}) AND {_has_paid("s")}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
+
+    def _in_grace(self, conditions: str) -> str:
+        """Return the FROM item, with a WHERE, of those without issues left who get grace."""
         # No subscription ends before the last issue that came out of a term.
-        self._grace = f"""
-            (SELECT {columns}, {address} AS address_id, {_LAST_REGULAR} AS last_regular
-            {of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
-                AND s.date_expired >= :since{{more}}) AS c
+        return f"""
+            (SELECT {_COLUMNS}, {self._address} AS address_id, {_LAST_REGULAR} AS last_regular
+            {_OF_PUBLICATION} AND s.issues = 0 AND s.renew_campaign_active = 1
+                AND s.date_expired >= :since{conditions}) AS c
             WHERE c.last_regular >= :since AND c.last_regular < :day
-                AND {_GRACE_SINCE} < {grace.issues:d} AND NOT {_WAS_REFUNDED}
+                AND {_GRACE_SINCE} < {self._grace.issues:d} AND NOT {_WAS_REFUNDED}
             """
-        self._has_grace = grace.issues > 0
 
     def _has_any(self, table: str) -> bool:
         """Return whether any row of ranges includes the issue's date; often none does."""
         return bool(
-            self._books.connection.row(
+            self._books.row(
                 f"""
                 SELECT 1 FROM {table} WHERE account_id = :account_id AND from_date <= :day
                     AND (to_date IS NULL OR to_date >= :day) LIMIT 1
                 """,
-                account_id=self._books.account_id,
-                day=self.values["day"],
+                day=self._issue.date,
             )
         )
 
     def _has_been_delivered(self) -> bool:
         return bool(
-            self._books.connection.row(
+            self._books.row(
                 """
                 SELECT 1 FROM subscription_issues
                 WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1
                 """,
-                account_id=self._books.account_id,
-                issue_id=self.values["issue_id"],
+                issue_id=self._issue.issue_id,
             )
         )
 
@@ -190,84 +230,86 @@ class Serving:
         """
         columns = """account_id, subscription_id, issue_id, mailing_list_id, term_id, is_grace,
             address_id"""
-        delivered = self._books.connection.change(
+        delivered = self._books.change(
             f"""
             INSERT INTO subscription_issues ({columns})
             SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
                 c.address_id
-            FROM {self._due.format(more=self._more)}
+            FROM {self._due(self._conditions)}
             WHERE NOT {_IS_UNPAID} AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
             ORDER BY c.subscription_id
             """,
-            **self.values,
+            **self._values,
             mailing_list_id=mailing_list_id,
         )
-        more = self._with_what_is_new()
-        delivered += self._books.connection.change(
+        new = self._with_what_is_new()
+        delivered += self._books.change(
             f"""
             INSERT INTO subscription_issues ({columns})
             SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
                 c.address_id
-            FROM {self._passing.format(more=more)}
+            FROM {self._passing(new)}
             WHERE {_HAS_NOWHERE_TO_GO} IS NOT TRUE
             ORDER BY c.subscription_id
             """,
-            **self.values,
+            **self._values,
             mailing_list_id=mailing_list_id,
         )
-        if self._has_grace:
-            delivered += self._books.connection.change(
+        if self._grace.issues:
+            delivered += self._books.change(
                 f"""
                 INSERT INTO subscription_issues ({columns})
                 SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, NULL, 1,
                     c.address_id
-                FROM {self._grace.format(more=self._more)}
+                FROM {self._in_grace(self._conditions)}
                     AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
                 ORDER BY c.subscription_id
                 """,
-                **self.values,
+                **self._values,
                 mailing_list_id=mailing_list_id,
             )
         return delivered
 
-    def held(self, mailing_list_id: int) -> list[Row]:
+    def held(self, mailing_list_id: int) -> list[Held]:
         """Return the subscriptions that would be served but were not, or had a term passed over.
 
-        Each row is a subscription, its subscriber, and why: ``unpaid``, ``no address``,
-        ``passed over``, or ``deleted`` if the reader was deleted. Call it after the delivery,
-        before ``issues_left`` changes.
+        Call it after the delivery, before ``issues_left`` changes.
         """
-        more = self._with_what_is_new()
-        found = self._books.connection.rows(
+        new = self._with_what_is_new()
+        found = self._books.rows_as(
+            Held,
             f"""
             SELECT c.subscription_id, c.subscriber_id,
-                CASE WHEN {_IS_UNPAID} AND NOT {_HAS_PAID.format(row="c")} THEN '{UNPAID}'
+                CASE WHEN {_IS_UNPAID} AND NOT {_has_paid("c")} THEN '{UNPAID}'
                     ELSE '{NO_ADDRESS}' END
-            FROM {self._due.format(more=more)} ORDER BY c.subscription_id
+            FROM {self._due(new)} ORDER BY c.subscription_id
             """,
-            **self.values,
+            **self._values,
         )
-        if self._has_grace:
-            found += self._books.connection.rows(
+        if self._grace.issues:
+            found += self._books.rows_as(
+                Held,
                 f"""
                 SELECT c.subscription_id, c.subscriber_id, '{NO_ADDRESS}'
-                FROM {self._grace.format(more=more)}
+                FROM {self._in_grace(new)}
                 ORDER BY c.subscription_id
                 """,
-                **self.values,
+                **self._values,
             )
-        found += self._books.connection.rows(
+        found += self._books.rows_as(
+            Held,
             f"""
             SELECT s.subscription_id, s.subscriber_id, '{DELETED}'
             FROM subscribers AS r JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscriber_id = r.subscriber_id
             WHERE r.account_id = :account_id AND r.delete_date IS NOT NULL
                 AND s.publication_id = :publication_id AND s.cancelled_on IS NULL
-                AND s.issues <> 0 AND s.begins_on <= :day{more}
+                AND s.issues <> 0 AND s.begins_on <= :day{new}
             """,
-            **self.values,
+            **self._values,
         )
-        found += self._books.connection.rows(
+        found += self._books.rows_as(
+            Held,
             f"""
             SELECT DISTINCT d.subscription_id, s.subscriber_id, '{PASSED_OVER}'
             FROM terms AS t
@@ -280,15 +322,14 @@ class Serving:
                 AND d.mailing_list_id = :mailing_list_id AND t.term_id < d.term_id
                 AND {_IS_UNPAID}
             """,
-            account_id=self.values["account_id"],
-            issue_id=self.values["issue_id"],
-            credit=self.values["credit"],
+            issue_id=self._issue.issue_id,
+            credit=self._issue.credit_issues,
             mailing_list_id=mailing_list_id,
         )
         return sorted(found)
 
     def _with_what_is_new(self) -> str:
         """Return the conditions, and that the subscription has not got the issue yet."""
-        if _HAS_NOT_GOT_IT in self._more:
-            return self._more
-        return f" AND {_HAS_NOT_GOT_IT}{self._more}"
+        if _HAS_NOT_GOT_IT in self._conditions:
+            return self._conditions
+        return f" AND {_HAS_NOT_GOT_IT}{self._conditions}"

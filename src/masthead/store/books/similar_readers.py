@@ -34,6 +34,45 @@ class Resembling(NamedTuple):
     line: str = ""
 
 
+class _Person(NamedTuple):
+    """A reader with the newest address."""
+
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+    company: str | None
+    street: str | None
+    zip_code: str | None
+    city: str | None
+
+    @property
+    def line(self) -> str:
+        name = " ".join(filter(None, (self.first_name, self.last_name)))
+        place = " ".join(filter(None, (self.zip_code, self.city)))
+        who = ", ".join(filter(None, (name, self.company, self.email, self.street, place)))
+        return f"subscriber {self.subscriber_id}, {who}"
+
+
+class _Subscription(NamedTuple):
+    """A subscription of a reader."""
+
+    subscriber_id: int
+    subscription_id: int
+    publication: str
+    type: str
+    issues: int
+    last_day: str | None
+
+    @property
+    def line(self) -> str:
+        left = "unlimited" if self.issues == UNLIMITED else f"{self.issues} issues left"
+        until = f", until {self.last_day}" if self.last_day else ""
+        return (
+            f"subscription {self.subscription_id}, {self.publication}, {self.type}, {left}{until}"
+        )
+
+
 def look_up(books: Operation, people: Iterable[Person]) -> None:
     """Look up many people with few statements, for the calls of :func:`resembling` that follow."""
     people = list(people)
@@ -119,7 +158,9 @@ def _same_place(one: Mapping[str, str], other: Mapping[str, str]) -> str:
 
 def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
     """Return for each subscriber a line with name, email, newest address and subscriptions."""
-    people = books.connection.rows(
+    listed_ids = listed(set(ids))
+    people = books.rows_as(
+        _Person,
         f"""
         SELECT s.subscriber_id, s.first_name, s.last_name, s.email, a.company, a.address,
             a.zip_code, a.city
@@ -127,33 +168,26 @@ def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
             ON a.account_id = s.account_id AND a.address_id = (
                 SELECT max(n.address_id) FROM addresses AS n
                 WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)
-        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids := set(ids))})
+        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed_ids})
         """,
-        account_id=books.account_id,
     )
-    subscriptions = books.connection.rows(
+    subscriptions = books.rows_as(
+        _Subscription,
         f"""
-        SELECT s.subscriber_id, s.subscription_id, p.name, s.type, s.issues, s.date_expired
+        SELECT s.subscriber_id, s.subscription_id, coalesce(p.name, ''), coalesce(s.type, ''),
+            coalesce(s.issues, 0), s.date_expired
         FROM subscriptions AS s JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
-        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
+        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed_ids})
             AND s.cancelled_on IS NULL
         ORDER BY s.subscription_id
         """,
-        account_id=books.account_id,
     )
     has: dict[int, list[str]] = {}
-    for subscriber_id, key, publication, type_, issues, last_day in subscriptions:
-        left = "unlimited" if issues == UNLIMITED else f"{issues or 0} issues left"
-        until = f", until {last_day}" if last_day else ""
-        has.setdefault(subscriber_id, []).append(
-            f"subscription {key}, {publication or ''}, {type_ or ''}, {left}{until}"
-        )
-    lines = {}
-    for subscriber_id, *names, email, company, street, code, city in people:
-        name = " ".join(part for part in names if part)
-        place = " ".join(part for part in (code, city) if part)
-        who = ", ".join(part for part in (name, company, email, street, place) if part)
-        what = "; ".join(has.get(subscriber_id, ())) or "no subscription"
-        lines[subscriber_id] = f"subscriber {subscriber_id}, {who}: {what}"
-    return lines
+    for each in subscriptions:
+        has.setdefault(each.subscriber_id, []).append(each.line)
+    return {
+        each.subscriber_id: f"{each.line}: "
+        + ("; ".join(has.get(each.subscriber_id, ())) or "no subscription")
+        for each in people
+    }

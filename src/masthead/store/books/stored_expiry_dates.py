@@ -21,7 +21,7 @@ _DAY = timedelta(days=1)
 
 def calendar_of(books: Reading, publication_id: int) -> Calendar:
     """Return the dates of a publication's issues."""
-    rows = books.connection.rows(
+    rows = books.rows(
         """
         SELECT i.date, i.closed_at IS NOT NULL, i.mailing_list_id IS NOT NULL, p.issues_per_year
         FROM publications AS p JOIN issues AS i
@@ -30,7 +30,6 @@ def calendar_of(books: Reading, publication_id: int) -> Calendar:
             AND i.date IS NOT NULL
         ORDER BY i.date, i.issue_id
         """,
-        account_id=books.account_id,
         publication_id=publication_id,
     )
     days = [(date.fromisoformat(day), is_closed, has_list) for day, is_closed, has_list, _ in rows]
@@ -254,13 +253,12 @@ class _ExpiryDates:
             found = f"""SELECT w.key, CASE WHEN l.text < w.text THEN l.text ELSE w.text END AS text
                 FROM ({found}) AS w
                 LEFT JOIN {self._lists.keys_in(_LAST)} AS l ON l.key = w.key"""
-        self._books.connection.change(
+        self._books.change(
             f"""
             UPDATE subscriptions AS s SET date_expired = f.text, commit_id = :commit_id
             FROM ({found}) AS f
             WHERE s.account_id = :account_id AND s.subscription_id = f.key
                 AND s.date_expired IS DISTINCT FROM f.text
             """,
-            account_id=self._books.account_id,
             commit_id=self._books.commit_id,
         )

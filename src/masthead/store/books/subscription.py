@@ -39,7 +39,8 @@ def stored_subscription(
     connection: Connection, account_id: int, subscription_id: int
 ) -> StoredSubscription:
     """Return the subscription. Raises NotFound if the account has none with this id."""
-    found = connection.row(
+    found = connection.row_as(
+        StoredSubscription,
         """
         SELECT s.subscription_id, s.subscriber_id, s.publication_id, s.mailing_address_id,
             s.issues, s.begins_on, s.cancelled_on,
@@ -57,7 +58,7 @@ def stored_subscription(
             f"account {account_id} has no subscription {subscription_id}",
             code="unknown_subscription",
         )
-    return StoredSubscription(*found)
+    return found
 
 
 def changeable(books: Operation, subscription_id: int) -> StoredSubscription:
@@ -80,12 +81,11 @@ def changeable(books: Operation, subscription_id: int) -> StoredSubscription:
 def is_to_end(books: Operation, subscription_id: int) -> bool:
     """Return whether a subscription was cancelled and has not ended yet."""
     return bool(
-        books.connection.row(
+        books.row(
             """
             SELECT 1 FROM cancellations WHERE account_id = :account_id
                 AND subscription_id = :subscription_id AND ended_on IS NULL
             """,
-            account_id=books.account_id,
             subscription_id=subscription_id,
         )
     )
@@ -102,7 +102,8 @@ def spans(connection: Connection, account_id: int, table: str, subscription_id: 
 
     ``table`` is ``suspensions`` or ``temporary_addresses``.
     """
-    rows = connection.rows(
+    return connection.rows_as(
+        Span,
         f"""
         SELECT {_SPANS[table]}, from_date, to_date FROM {table}
         WHERE account_id = :account_id AND subscription_id = :subscription_id ORDER BY from_date
@@ -110,28 +111,25 @@ def spans(connection: Connection, account_id: int, table: str, subscription_id: 
         account_id=account_id,
         subscription_id=subscription_id,
     )
-    return [Span(*row) for row in rows]
 
 
 def end_span(books: Operation, table: str, span_id: int, last: str | None) -> None:
     """Give a span of the table its last day; None removes it."""
     key = _SPANS[table]
     which = f"WHERE account_id = :account_id AND {key} = :span_id"
-    values: dict[str, int | str] = {"account_id": books.account_id, "span_id": span_id}
     if last is None:
-        books.connection.change(f"DELETE FROM {table} {which}", **values)
+        books.change(f"DELETE FROM {table} {which}", span_id=span_id)
     else:
-        books.connection.change(f"UPDATE {table} SET to_date = :last {which}", last=last, **values)
+        books.change(f"UPDATE {table} SET to_date = :last {which}", last=last, span_id=span_id)
 
 
 def add_suspension(books: Operation, subscription_id: int, first: str, last: str | None) -> None:
     """Add a suspension from ``first`` to ``last``, both included; None: until it is resumed."""
-    books.connection.change(
+    books.change(
         """
         INSERT INTO suspensions (account_id, suspension_id, subscription_id, from_date, to_date)
         VALUES (:account_id, :suspension_id, :subscription_id, :first, :last)
         """,
-        account_id=books.account_id,
         suspension_id=next_ids(books.connection, books.account_id, "suspensions"),
         subscription_id=subscription_id,
         first=first,
@@ -144,12 +142,11 @@ def set_values(
 ) -> dict[str, tuple[int | str | None, int | str]]:
     """Set ``type`` and ``campaign`` (0 or 1); return what changed: before and after."""
     columns = [_COLUMNS[name] for name in values]
-    (before,) = books.connection.rows(
+    (before,) = books.rows(
         f"""
         SELECT {", ".join(columns)} FROM subscriptions
         WHERE account_id = :account_id AND subscription_id = :subscription_id
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
     )
     changed = {
@@ -159,12 +156,11 @@ def set_values(
     }
     if changed:
         sets = ", ".join(f"{_COLUMNS[name]} = :{name}" for name in changed)
-        books.connection.change(
+        books.change(
             f"""
             UPDATE subscriptions SET {sets}, commit_id = :commit_id
             WHERE account_id = :account_id AND subscription_id = :subscription_id
             """,
-            account_id=books.account_id,
             subscription_id=subscription_id,
             commit_id=books.commit_id,
             **{name: new for name, (_, new) in changed.items()},

@@ -52,15 +52,15 @@ def address_for(
         if said := refusal(address, present):
             raise BadInput(said)
         return add_address(books, subscriber_id, address)
-    whose = books.connection.row(
+    whose = books.value_as(
+        int,
         """
         SELECT subscriber_id FROM addresses
         WHERE account_id = :account_id AND address_id = :address_id
         """,
-        account_id=books.account_id,
         address_id=address,
     )
-    if whose != (subscriber_id,):
+    if whose != subscriber_id:
         raise BadInput(
             f"subscriber {subscriber_id}, who gets subscription {subscription_id}, has no "
             f"address {address}",
@@ -73,13 +73,12 @@ def address_for(
 def set_mailing_address(books: Operation, subscription_id: int, address_id: int) -> bool:
     """Give a subscription another mailing address; return whether that changed it."""
     return bool(
-        books.connection.change(
+        books.change(
             """
             UPDATE subscriptions SET mailing_address_id = :address_id, commit_id = :commit_id
             WHERE account_id = :account_id AND subscription_id = :subscription_id
                 AND (mailing_address_id IS NULL OR mailing_address_id <> :address_id)
             """,
-            account_id=books.account_id,
             subscription_id=subscription_id,
             address_id=address_id,
             commit_id=books.commit_id,
@@ -91,13 +90,12 @@ def add_temporary_address(
     books: Operation, subscription_id: int, address_id: int, first: str, last: str
 ) -> None:
     """Send the issues dated ``first`` to ``last``, both included, to another address."""
-    books.connection.change(
+    books.change(
         """
         INSERT INTO temporary_addresses (account_id, temporary_address_id, subscription_id,
             address_id, from_date, to_date)
         VALUES (:account_id, :span_id, :subscription_id, :address_id, :first, :last)
         """,
-        account_id=books.account_id,
         span_id=next_ids(books.connection, books.account_id, "temporary_addresses"),
         subscription_id=subscription_id,
         address_id=address_id,

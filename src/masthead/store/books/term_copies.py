@@ -25,7 +25,17 @@ class NextTerm(NamedTuple):
     copies: int
     free_copies: int
     price: int
-    spread: Spread
+    allowed: int
+    spread_after: int
+    spread_earned: int
+    spread_parts: int | None
+
+    @property
+    def spread(self) -> Spread:
+        """How the term's money is spread over its issues."""
+        return Spread(
+            self.allowed, self.spread_after, self.spread_earned, self.spread_parts, self.copies
+        )
 
 
 class CopiesSet(NamedTuple):
@@ -41,16 +51,15 @@ class CopiesSet(NamedTuple):
 
 def next_term(books: Operation, subscription_id: int) -> NextTerm | None:
     """Return the term out of which the next issue comes; None if no issue is left."""
-    row = books.connection.row(
+    return books.row_as(
+        NextTerm,
         f"""
         SELECT t.term_id, t.issues, t.issues_left, t.copies, t.free_copies, t.price,
-            t.allowed, t.spread_after, t.spread_earned, t.spread_parts, t.copies
+            t.allowed, t.spread_after, t.spread_earned, t.spread_parts
         FROM terms AS t WHERE t.account_id = :account_id AND t.term_id = ({NEXT_TERM})
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
     )
-    return None if row is None else NextTerm._make((*row[:6], Spread(*row[6:])))
 
 
 def set_copies(
@@ -110,21 +119,20 @@ def _copies_of_grace(books: Operation, subscription_id: int, copies: int, how: H
             f"subscription {subscription_id} has no issues left, so that nothing can be added or "
             "converted: an order says how many copies it has"
         )
-    ((before,),) = books.connection.rows(
+    before = books.value_as(
+        int,
         """
         SELECT copies FROM subscriptions
         WHERE account_id = :account_id AND subscription_id = :subscription_id
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
     )
     if before != copies:
-        books.connection.change(
+        books.change(
             """
             UPDATE subscriptions SET copies = :copies, commit_id = :commit_id
             WHERE account_id = :account_id AND subscription_id = :subscription_id
             """,
-            account_id=books.account_id,
             subscription_id=subscription_id,
             copies=copies,
             commit_id=books.commit_id,
@@ -181,9 +189,8 @@ def _convert(books: Operation, subscription_id: int, term: NextTerm, copies: int
 
 def _update(books: Operation, term: NextTerm, **values: int | str | None) -> None:
     sets = ", ".join(f"{name} = :{name}" for name in values)
-    books.connection.change(
+    books.change(
         f"UPDATE terms SET {sets} WHERE account_id = :account_id AND term_id = :term_id",
-        account_id=books.account_id,
         term_id=term.term_id,
         **values,
     )

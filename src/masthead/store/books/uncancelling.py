@@ -5,7 +5,8 @@ Additional rows take back what was booked. The functions run in an operation
 """
 
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
+from typing import NamedTuple
 
 from masthead.errors import BadInput
 from masthead.store.books.derived_values import refresh
@@ -18,6 +19,23 @@ from masthead.store.key_lists import KeyLists
 _REVIVED = "books_revived"
 
 
+class _Cancelled(NamedTuple):
+    """When a cancelled subscription ended, the issue that was closed since, and the reader."""
+
+    ended_on: str | None
+    issue: str | None
+    day: str | None
+    delete_date: str | None
+
+
+class _Refund(NamedTuple):
+    """What an item of an order got back for a term, and its refund date before that."""
+
+    item_id: int
+    cents: int
+    refund_date: str | None
+
+
 def uncancel(books: Operation, subscription_id: int) -> None:
     """Undo the cancelling of a subscription, whether it has ended or not.
 
@@ -27,7 +45,8 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     or refunded.
     """
     stored_subscription(books.connection, books.account_id, subscription_id)
-    row = books.connection.row(
+    found = books.row_as(
+        _Cancelled,
         """
         SELECT c.ended_on, i.name, i.date, r.delete_date FROM subscriptions AS s
         JOIN cancellations AS c
@@ -36,21 +55,20 @@ def uncancel(books: Operation, subscription_id: int) -> None:
         LEFT JOIN issues AS i ON i.account_id = c.account_id AND i.issue_id = c.final_issue_id
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
     )
-    if row is None:
+    if found is None:
         raise BadInput(f"subscription {subscription_id} was not cancelled here: nothing to undo")
-    ended_on, issue, day, delete_date = row
+    ended_on = found.ended_on
     again = "an order begins a new one"
-    if day is not None:
+    if found.day is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {ended_on}, and "
-            f"{issue or 'the issue'} of {day} was closed since, without it: that cannot be undone "
-            f"any more; {again}",
+            f"{found.issue or 'the issue'} of {found.day} was closed since, without it: that "
+            f"cannot be undone any more; {again}",
             code="cancelled",
         )
-    if delete_date is not None:
+    if found.delete_date is not None:
         raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
     if _was_booked_since(books, subscription_id):
         raise BadInput(
@@ -68,47 +86,46 @@ def withdraw(books: Operation, subscription_id: int) -> bool:
 
     The subscription is in the campaign again if it was before. The caller refreshes it.
     """
-    same = {"account_id": books.account_id, "subscription_id": subscription_id}
-    row = books.connection.row(
+    campaign = books.value_as(
+        int,
         """
         SELECT c.campaign FROM cancellations AS c
         WHERE c.account_id = :account_id AND c.subscription_id = :subscription_id
             AND c.ended_on IS NULL
         """,
-        **same,
+        subscription_id=subscription_id,
     )
-    if row is None:
+    if campaign is None:
         return False
-    books.connection.change(
+    books.change(
         """
         UPDATE subscriptions SET renew_campaign_active = :campaign, commit_id = :commit_id
         WHERE account_id = :account_id AND subscription_id = :subscription_id
             AND renew_campaign_active <> :campaign
         """,
-        campaign=row[0],
+        campaign=campaign,
         commit_id=books.commit_id,
-        **same,
+        subscription_id=subscription_id,
     )
-    books.connection.change(
+    books.change(
         """
         DELETE FROM cancellations
         WHERE account_id = :account_id AND subscription_id = :subscription_id
         """,
-        **same,
+        subscription_id=subscription_id,
     )
     return True
 
 
 def finalize(books: Operation, issue: Issue) -> None:
     """Note that the issue closed after earlier cancellings took effect; these are now final."""
-    books.connection.change(
+    books.change(
         """
         UPDATE cancellations SET final_issue_id = :issue_id
         WHERE account_id = :account_id AND ended_on IS NOT NULL AND final_issue_id IS NULL
             AND subscription_id IN (SELECT s.subscription_id FROM subscriptions AS s
                 WHERE s.account_id = :account_id AND s.publication_id = :publication_id)
         """,
-        account_id=books.account_id,
         issue_id=issue.issue_id,
         publication_id=issue.publication_id,
     )
@@ -120,12 +137,11 @@ def go_back(books: Operation, issue: Issue) -> None:
     The cancellings that this closing made final can be undone again. The subscriptions are
     refreshed.
     """
-    books.connection.change(
+    books.change(
         """
         UPDATE cancellations SET final_issue_id = NULL
         WHERE account_id = :account_id AND final_issue_id = :issue_id
         """,
-        account_id=books.account_id,
         issue_id=issue.issue_id,
     )
     _revive(books, "c.ended_issue_id = :issue_id", issue_id=issue.issue_id)
@@ -133,7 +149,7 @@ def go_back(books: Operation, issue: Issue) -> None:
 
 def _was_booked_since(books: Operation, subscription_id: int) -> bool:
     return bool(
-        books.connection.row(
+        books.row(
             """
             SELECT 1 FROM cancellations AS c
             JOIN terms AS t ON t.account_id = c.account_id AND t.subscription_id = c.subscription_id
@@ -154,7 +170,6 @@ def _was_booked_since(books: Operation, subscription_id: int) -> bool:
                         AND o.paid_on IS NOT NULL)))
             LIMIT 1
             """,
-            account_id=books.account_id,
             subscription_id=subscription_id,
         )
     )
@@ -165,14 +180,12 @@ def _revive(books: Operation, which: str, **values: int) -> None:
 
     ``which`` is a condition on ``cancellations AS c``.
     """
-    connection, same = books.connection, {"account_id": books.account_id}
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     if not lists.keep(
         _REVIVED,
         f"""SELECT c.subscription_id AS key FROM cancellations AS c
         WHERE c.account_id = :account_id AND c.ended_on IS NOT NULL AND {which}""",
         ("key",),
-        **same,
         **values,
     ):
         return
@@ -180,7 +193,7 @@ def _revive(books: Operation, which: str, **values: int) -> None:
     of_these = f"""{keys} AS k JOIN terms AS t
         ON t.account_id = :account_id AND t.subscription_id = k.key
         JOIN cancelled_terms AS e ON e.account_id = t.account_id AND e.term_id = t.term_id"""
-    connection.change(
+    books.change(
         f"""
         INSERT INTO revenue (account_id, revenue_id, term_id, kind, cents, booked_on)
         SELECT e.account_id, :first_id + row_number() OVER (ORDER BY e.term_id) - 1, e.term_id,
@@ -188,40 +201,36 @@ def _revive(books: Operation, which: str, **values: int) -> None:
             :today
         FROM {of_these} WHERE e.earned + e.refunded <> 0
         """,
-        first_id=next_ids(connection, books.account_id, "revenue"),
+        first_id=next_ids(books.connection, books.account_id, "revenue"),
         today=books.today,
-        **same,
     )
     _take_back_refunds(books, of_these, keys)
-    connection.change(
+    books.change(
         f"""
         UPDATE terms AS t SET issues_left = e.issues_left, ended_at = NULL
         FROM cancelled_terms AS e
         WHERE t.account_id = :account_id AND t.subscription_id IN (SELECT k.key FROM {keys} AS k)
             AND e.account_id = :account_id AND e.term_id = t.term_id
         """,
-        **same,
     )
-    connection.change(
+    books.change(
         f"""
         DELETE FROM cancelled_terms WHERE account_id = :account_id AND term_id IN (
             SELECT t.term_id FROM {keys} AS k JOIN terms AS t
                 ON t.account_id = :account_id AND t.subscription_id = k.key)
         """,
-        **same,
     )
     for table, change in (
         ("subscriptions", "cancelled_on = NULL, commit_id = :commit_id"),
         ("cancellations", "ended_on = NULL, ended_issue_id = NULL, revenue_id = NULL"),
     ):
         commit = {"commit_id": books.commit_id} if ":commit_id" in change else {}
-        connection.change(
+        books.change(
             f"""
             UPDATE {table} SET {change}
             WHERE account_id = :account_id AND subscription_id IN (SELECT k.key FROM {keys} AS k)
             """,
             **commit,
-            **same,
         )
     refresh(books, f"SELECT k.key FROM {keys} AS k")
     lists.drop(_REVIVED)
@@ -234,18 +243,17 @@ def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
     subscription, not one of ``keys``, ended with a refund of the item: an allowance alone leaves an
     item without a date.
     """
-    rows = books.connection.rows(
+    rows = books.rows_as(
+        _Refund,
         f"""
         SELECT t.order_item_id, e.refunded + e.tax, e.refund_date
         FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0
         ORDER BY t.order_item_id, e.term_id
         """,
-        account_id=books.account_id,
     )
-    for item_id, parts in groupby(rows, itemgetter(0)):
+    for item_id, parts in groupby(rows, attrgetter("item_id")):
         own = list(parts)
-        which = {"account_id": books.account_id, "item_id": item_id}
-        books.connection.change(
+        books.change(
             f"""
             UPDATE order_items SET refunded = refunded - :cents, refund_date = CASE WHEN EXISTS (
                 SELECT 1 FROM terms AS o JOIN cancelled_terms AS c
@@ -256,11 +264,11 @@ def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
                 ) THEN coalesce(:refund_date, refund_date) END
             WHERE account_id = :account_id AND order_item_id = :item_id
             """,
-            cents=sum(int(cents) for _, cents, _ in own),
-            refund_date=own[0][2],
-            **which,
+            cents=sum(each.cents for each in own),
+            refund_date=own[0].refund_date,
+            item_id=item_id,
         )
-        books.connection.change(
+        books.change(
             """
             UPDATE orders SET commit_id = :commit_id
             WHERE account_id = :account_id AND order_id = (
@@ -268,5 +276,5 @@ def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
                 WHERE i.account_id = :account_id AND i.order_item_id = :item_id)
             """,
             commit_id=books.commit_id,
-            **which,
+            item_id=item_id,
         )
