@@ -10,13 +10,12 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import account
+from masthead.books import account, orders, payments
 from masthead.books import issues as books_issues
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
 from masthead.store.books import (
-    allowances,
     cancelling,
     catalogue,
     closing,
@@ -25,13 +24,11 @@ from masthead.store.books import (
     item_pricing,
     merging_subscriptions,
     order_lines,
+    order_money,
     order_people,
-    ordering,
-    paying,
     reopening,
     stored_expiry_dates,
 )
-from masthead.store.books import refunding as store_refunding
 from masthead.store.books.issue import Issue
 from masthead.store.books.served_subscriptions import Serving
 from masthead.store.postgresql_connection import PostgresStoreConnection
@@ -140,9 +137,10 @@ def _by_number(choose: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-def _with_one_copy(right: Any, lines: order_lines.Lines, **named: Any) -> None:
-    lines._copies = [(1, free_class) for _, free_class in lines._copies]
-    right(lines, **named)
+def _with_one_copy(
+    right: Any, lines: order_lines.Lines, term: Any, _copies: int, free_class: str
+) -> None:
+    right(lines, term, 1, free_class)
 
 
 def _not_merged(right: Any, books: Any, person: Any, prefix: str) -> Any:
@@ -256,7 +254,7 @@ FAULTS: dict[str, Plant] = {
     "revenue is booked before a term was paid": _sql(
         r"CASE WHEN t\.paid_on > :day THEN t\.paid_on ELSE :day END", ":day"
     ),
-    "a payment earns nothing of what was delivered": _call(paying, "_earned", _nothing),
+    "a payment earns nothing of what was delivered": _call(payments, "_earned", _nothing),
     "unlimited terms earn nothing when an issue is closed": _call(
         closing, "earn_by_months", lambda *_: 1 << 40
     ),
@@ -282,10 +280,10 @@ FAULTS: dict[str, Plant] = {
         r"(OR \(t\.starts_on) > :day", r"\1 < :day"
     ),
     "what a refund is above what is unearned is not taken back": _call(
-        store_refunding, "taken", _nothing_taken_back
+        payments, "taken", _nothing_taken_back
     ),
     "a refund forgets its tax": _call(refunding, "tax_of", _nothing),
-    "each part of a refund is rounded": _call(store_refunding, "net_of", _part_alone),
+    "each part of a refund is rounded": _call(payments, "net_of", _part_alone),
     "the tax of each cancelling is rounded": _call(
         cancelling,
         "tax_share",
@@ -310,10 +308,10 @@ FAULTS: dict[str, Plant] = {
         r"SET allowed = allowed \+ :cents", "SET issues_left = 0, allowed = allowed + :cents"
     ),
     "what an allowance leaves is not spread over what is left": _call(
-        allowances, "_spread_rest", _nothing
+        order_money, "spread_rest", _nothing
     ),
     "what is earned ahead of today is taken back today": _call(
-        store_refunding, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
+        payments, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
     ),
     "a late closing is booked into a month that has ended": _call(
         earning, "open_day", lambda _right, day, _today: day
@@ -321,14 +319,14 @@ FAULTS: dict[str, Plant] = {
     "a reopening is booked into a month that has ended": _sql(
         r"CASE WHEN r\.booked_on < :month THEN :today", "CASE WHEN FALSE THEN :today"
     ),
-    "who has all money back stays in the campaign": _call(
-        store_refunding, "_leave_campaign", _nothing
-    ),
+    "who has all money back stays in the campaign": _call(order_money, "leave_campaign", _nothing),
     "who was refunded never gets letters again": _sql(
         r"SELECT t\.ended_at FROM", "SELECT NULL FROM"
     ),
     # Orders
-    "a term has one copy, whatever was ordered": _call(order_lines.Lines, "write", _with_one_copy),
+    "a term has one copy, whatever was ordered": _call(
+        order_lines.Lines, "_add_term", _with_one_copy
+    ),
     "late_start is ignored": _call(
         order_lines, "begins_on", lambda right, _late, *given: right("next", *given)
     ),
@@ -360,9 +358,9 @@ FAULTS: dict[str, Plant] = {
         r"SELECT min\(t\.issues_left\) FROM terms",
         "SELECT max(nullif(t.issues_left, -1)) FROM terms",
     ),
-    "an order comes again whatever its content": _call(ordering, "digest", lambda *_: ""),
+    "an order comes again whatever its content": _call(orders, "digest", lambda *_: ""),
     "a gift goes to the donor": _call(
-        ordering._Placing, "_recipient", lambda _right, placing, _number: placing._payer
+        orders, "_recipient", lambda _right, _change, people, *_: people.payer
     ),
     # Reopening
     "reopening forgets the revenue": _call(reopening, "take_back", _nothing),

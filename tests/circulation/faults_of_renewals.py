@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import issues
+from masthead.books import issues, payments
 from masthead.store.books import (
     merging_subscriptions,
-    refunding,
     stored_expiry_dates,
     uncancelling,
 )
@@ -75,7 +74,7 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
         merging_subscriptions, "_has_issues_left", lambda *_: False
     ),
     "a refund of nothing ends what is over": _call(
-        refunding,
+        payments,
         "_over",
         lambda right, item, terms: right(item, [each._replace(issues_left=1) for each in terms]),
     ),

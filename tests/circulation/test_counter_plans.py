@@ -17,7 +17,8 @@ from masthead.books import Books, cancelling, orders, payments, subscribers, sub
 from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.databases.sqlite import SqliteConnection
-from masthead.store.books import ordering, subscriber_search
+from masthead.store.books import subscriber_search
+from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.details import look_at_subscriber, look_at_subscription
 from masthead.store.books.operation import Operation, operation
 from masthead.store.books.order_details import show_order
@@ -389,7 +390,7 @@ def test_an_operation_reads_no_whole_table(desk: Desk, name: str) -> None:
 def write(name: str, desk: Desk, change: Operation) -> None:
     """Do an operation, and bring what is derived up to date, as at the end of a transaction."""
     WRITING[name](Books(desk.store, 1, within=change))
-    ordering.refresh_subscriptions(change, change.touched)
+    refresh_subscriptions(change, change.touched)
 
 
 def prepare(name: str, books: Books) -> None:

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.books import Books, subscriptions
-from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
-from masthead.store.books import ordering
+from masthead.books.order_files import take_many
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.operation import Operation, operation
 from tests.circulation.desk import ACTOR, Desk
 from tests.circulation.statements import counting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from masthead.books.orders import Placed
 
 
 YEAR, BOTH, FREE, MUG = 1, 2, 3, 1
@@ -157,13 +160,11 @@ def tables(desk: Desk) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def together(books: Operation, orders: Sequence[Order]) -> list[ordering.Placed]:
+def together(books: Operation, orders: Sequence[Order]) -> list[Placed]:
     """Place orders in one operation."""
-    placed = list(ordering.place_many(books, orders))
-    assert not [each for each in placed if isinstance(each, RefusedOrder)]
-    done = [each for each in placed if not isinstance(each, RefusedOrder)]
-    ordering.refresh_subscriptions(books, {key for each in done for key in each.subscriptions})
-    return done
+    placed = take_many(books, orders)
+    refresh_subscriptions(books, {key for each in placed for key in each.subscriptions})
+    return placed
 
 
 def test_orders_that_come_together_leave_what_they_leave_one_by_one(desk: Desk) -> None:

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from masthead.store import Store
 from masthead.store.audit import Actor
+from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.operation import Operation, Reading, operation
-from masthead.store.books.ordering import refresh_subscriptions
 from masthead.store.books.reports import counting
 
 

@@ -1,137 +1,257 @@
-"""Orders: taking one, taking those of a file, and showing one."""
+"""Orders: taking one, and showing one (circulation, "Order").
+
+:func:`take` is where an order is taken: what it does to subscribers, subscriptions, terms and money
+stands there from top to bottom. ``masthead.store.books.order_*`` has the statements. Every look-up
+uses an index, so an order takes as long in a large account as in a small one.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from masthead.books import payments
 from masthead.books.account import Books, refresh_touched
-from masthead.circulation.amounts import decimal
-from masthead.circulation.ordering import Order, RefusedOrder
-from masthead.contract.printable import counted
-from masthead.errors import BadInput
-from masthead.store.books import ordering, similar_readers
+from masthead.circulation.amounts import CENTS_MAX, decimal
+from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
+from masthead.store.books import order_money, order_records, similar_readers
+from masthead.store.books.earlier_orders import history_until
+from masthead.store.books.extendable_subscriptions import named
+from masthead.store.books.item_pricing import Offer, offer_of
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
-from masthead.store.books.ordering import Newcomer, Placed
+from masthead.store.books.order_lines import Lines
+from masthead.store.books.order_people import Resolved, resolve
+from masthead.store.books.order_records import OrderedItem
 from masthead.store.books.similar_readers import Resembling
+from masthead.store.search_filters import ascii_lower
 
 __all__ = [
     "ItemShown",
     "Newcomer",
     "OrderShown",
     "Placed",
-    "PlacedMany",
-    "RefusedOrders",
     "Resembling",
     "TermShown",
+    "described",
     "newest",
     "place",
-    "place_many",
     "show",
+    "take",
 ]
+
+
+class Newcomer(NamedTuple):
+    """A subscriber whom an order adds, and who looks like existing readers.
+
+    ``item`` is the number of the item for this recipient, from 0; None for the payer.
+    """
+
+    name: str
+    item: int | None
+    resembling: Sequence[Resembling]
+
+
+class Placed(NamedTuple):
+    """An order that was placed; ``is_known`` if it existed already.
+
+    ``was_paid``: its payment was booked now. ``was_ended``: it is marked as paid, but has nothing
+    left to pay for. ``subscriptions`` are those that it began or extended, ``cents`` is its grand
+    total, and ``newcomers`` are new subscribers who look like an existing one.
+    """
+
+    order_id: int
+    is_known: bool
+    was_paid: bool
+    subscriber_id: int
+    subscriptions: tuple[int, ...]
+    cents: int
+    was_ended: bool = False
+    newcomers: tuple[Newcomer, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What happened to the order, with its grand total and the subscriptions."""
+        was_there = f"order {self.order_id} was there already"
+        if self.was_ended:
+            return (
+                f"{was_there}: it is marked as paid now, and what it brought was refunded or "
+                "cancelled before; no payment was booked"
+            )
+        if self.is_known:
+            return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
+        paid = "paid" if self.was_paid else "not paid"
+        money = f"{decimal(self.cents)}, {paid}" if self.cents else "free"
+        said = f"order {self.order_id} of subscriber {self.subscriber_id}: {money}"
+        if not self.subscriptions:
+            return said
+        word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
+        return f"{said}; {word} {', '.join(map(str, self.subscriptions))}"
 
 
 def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool = False) -> Placed:
     """Take an order: what it brings to subscribers, subscriptions, terms and money.
 
-    An order that exists already is not taken again (circulation, "Order"). It exists if an order
-    has its reference; a payment that has come since is then booked. It also exists if an order of
-    the same content was taken after the order ``after`` (:func:`newest`), as when a form is sent
-    twice. Raises RefusedOrder, also for the same reference with other content.
+    An order that exists already is not taken again. It exists if an order has its reference; a
+    payment that has come since is then booked. It also exists if an order of the same content was
+    taken after the order ``after`` (:func:`newest`), as when a form is sent twice. Raises
+    RefusedOrder, also for the same reference with other content.
     """
     with books.change(dry_run=dry_run) as change:
-        placed = ordering.placed_since(change, order, after) or ordering.place(change, order)
+        placed = take(change, order, after)
         change.touch(placed.subscriptions)
         if not placed.is_known or placed.was_paid:
             change.say(placed.sentence)
-        return placed._replace(newcomers=_described(change, placed.newcomers))
+        return placed._replace(newcomers=described(change, placed.newcomers))
 
 
-class PlacedMany(NamedTuple):
-    """What happened to orders that were taken together: counts, and the cents of the new ones.
+def take(change: Operation, order: Order, after: int | None = None) -> Placed:
+    """Take an order within a running operation, which the caller undoes if this raises.
 
-    ``ended`` are orders that are marked as paid but have nothing left to pay for. ``newcomers`` are
-    new subscribers who look like an existing reader, each with the number of the order, from 0; the
-    first ones have a line about each such reader.
+    :func:`place` says what ``after`` is, and what this raises.
     """
+    # Does the order exist already?
+    content = digest(order)
+    if (known := _known(change, order, content, after)) is not None:
+        return known
 
-    added: int
-    cents: int
-    paid: int
-    unchanged: int
-    ended: Sequence[Placed]
-    newcomers: Sequence[tuple[int, Newcomer]]
+    # What does it order, and who pays for it and gets it?
+    if not order.items:
+        raise RefusedOrder("bundle_id", "an order has at least one bundle or product")
+    offers = [offer_of(change, number, item) for number, item in enumerate(order.items)]
+    people = _People(change, order)
+    payer = people.payer
+    order_id = change.new_id("orders")
+    lines = Lines(change, payer, is_paid=order.is_paid)
+    recipients = [
+        _recipient(change, people, lines, number, offer) for number, offer in enumerate(offers)
+    ]
 
-    @property
-    def sentence(self) -> str:
-        """How many orders were added, are paid now, and are unchanged."""
-        if not self.added and not self.paid:
-            there = counted(self.unchanged, "order was there", "orders were there")
-            return f"nothing changed: {there} already"
-        parts = []
-        if self.added:
-            added = counted(self.added, "order was added", "orders were added")
-            parts.append(f"{added}, of {decimal(self.cents)} in all")
-        if self.paid:
-            paid = "order that was there is", "orders that were there are"
-            parts.append(f"{counted(self.paid, *paid)} paid now")
-        if self.unchanged:
-            parts.append(counted(self.unchanged, "order is unchanged", "orders are unchanged"))
-        return "; ".join(parts)
+    # What does it cost, and is it a gift?
+    cents = sum(offer.net + offer.tax for offer in offers)
+    if cents > CENTS_MAX:
+        raise RefusedOrder("price", f"the order is over {decimal(CENTS_MAX)} in all")
+    gifts = [_is_gift(*each, payer) for each in zip(offers, recipients, strict=True)]
 
-
-class RefusedOrders(BadInput):
-    """Some orders are refused; ``refused`` has their numbers, from 0, and the reasons."""
-
-    def __init__(self, refused: Sequence[tuple[int, RefusedOrder]]) -> None:
-        super().__init__("; ".join(str(error) for _, error in refused))
-        self.refused = refused
-
-
-def place_many(
-    books: Books, orders: Sequence[Order], *, described_max: int, dry_run: bool = False
-) -> PlacedMany:
-    """Take orders as :func:`place` does, all of them or none, with a few statements for many.
-
-    The first ``described_max`` newcomers get a line about each reader whom they look like. Raises
-    RefusedOrders if any order is refused.
-    """
-    with books.change(dry_run=dry_run) as change:
-        placed, refused = list[Placed](), list[tuple[int, RefusedOrder]]()
-        for number, result in enumerate(ordering.place_many(change, orders)):
-            if isinstance(result, RefusedOrder):
-                refused.append((number, result))
-            else:
-                placed.append(result)
-        if refused:
-            raise RefusedOrders(refused)
-        change.touch(each for one in placed for each in one.subscriptions)
-        newcomers = [(number, each) for number, one in enumerate(placed) for each in one.newcomers]
-        lines = _described(change, [each for _, each in newcomers[:described_max]])
-        newcomers[: len(lines)] = [
-            (number, each) for (number, _), each in zip(newcomers, lines, strict=False)
+    # Each line of a bundle begins or extends a subscription by a term.
+    items = list[OrderedItem]()
+    for number, (offer, recipient) in enumerate(zip(offers, recipients, strict=True)):
+        item_id = change.new_id("order_items")
+        purchase_id = None if offer.item.bundle_id is None else change.new_id("purchases")
+        first_day = lines.first_day(number, offer)
+        addresses = [
+            lines.add_term(number, item_id, purchase_id, offer, line, recipient, first_day)
+            for line in offer.lines
         ]
-        new = [each for each in placed if not each.is_known]
-        paid = sum(each.is_known and each.was_paid for each in placed)
-        done = PlacedMany(
-            len(new),
-            sum(each.cents for each in new),
-            paid,
-            len(placed) - len(new) - paid,
-            [each for each in placed if each.was_ended],
-            newcomers,
+        address_id = next((each for each in addresses if each is not None), None)
+        items.append(OrderedItem(item_id, purchase_id, offer, address_id, gifts[number]))
+    lines.write()
+    order_records.add_order(change, order_id, order, content, payer, items)
+
+    # What is paid is received, and partly earned if grace issues come out of it.
+    if order.is_paid:
+        payments.receive(change, [term for term in lines.terms if term.is_due])
+    return Placed(
+        order_id,
+        False,
+        order.is_paid,
+        payer.subscriber_id,
+        lines.subscriptions,
+        cents,
+        newcomers=tuple(each for each in people.newcomers if each.resembling),
+    )
+
+
+def _known(change: Operation, order: Order, content: str, after: int | None) -> Placed | None:
+    """Return what happened to an order that exists already; None if it is new.
+
+    A payment that has come since is booked, unless the order is history.
+    """
+    if order.reference is None:
+        sent = None if after is None else order_records.order_since(change, after, content)
+        return sent and Placed(sent.order_id, True, False, sent.subscriber_id, (), 0)
+    reference = ascii_lower(order.reference)
+    known = order_records.orders_by(change, [reference])[reference]
+    if known is None:
+        return None
+    if known.content_digest is not None and known.content_digest != content:
+        raise RefusedOrder(
+            "external_reference",
+            f"order {known.order_id} has the reference {order.reference!r} and other content: give "
+            "the other order another reference, or refund that one",
         )
-        if done.added or done.paid:
-            change.say(done.sentence)
-    return done
+    placed = Placed(known.order_id, True, False, known.subscriber_id, (), 0)
+    is_due = order.is_paid and known.paid_on is None
+    if not is_due or known.order_id <= history_until(change.direct, change.account_id):
+        return placed
+    due = payments.due_terms(change, order_money.find_order(change, known.order_id))
+    if due is None:
+        return placed._replace(was_ended=True)
+    paid = payments.book_payment(change, known.order_id, due, order.payment_type)
+    return placed._replace(was_paid=True, subscriptions=paid.subscriptions, cents=paid.cents)
 
 
-def newest(books: Books) -> int:
-    """Return the id of the newest order, 0 if there is none."""
-    with books.read() as reading:
-        return ordering.newest_order(reading.connection, books.account_id)
+class _People:
+    """The people of an order, each resolved once: equal descriptions mean the same person."""
+
+    def __init__(self, change: Operation, order: Order) -> None:
+        self._change = change
+        self._resolved = list[tuple[Person, Resolved]]()
+        self.newcomers = list[Newcomer]()
+        self.payer_person = _payer(change, order)
+        self.payer = self.resolve(self.payer_person)
+
+    def resolve(self, person: Person, number: int | None = None) -> Resolved:
+        """Return a person as a subscriber, added if new: the payer, or who gets item ``number``."""
+        for known, resolved in self._resolved:
+            if known == person:
+                return resolved
+        found = resolve(self._change, person, "" if number is None else "recipient_")
+        self._resolved.append((person, found))
+        self.newcomers.append(Newcomer(person.name, number, found.resembling))
+        return found
 
 
-def _described(change: Operation, newcomers: Sequence[Newcomer]) -> tuple[Newcomer, ...]:
+def _payer(change: Operation, order: Order) -> Person:
+    """Return the payer; if none is named, the reader of the subscription to extend."""
+    if not order.payer.is_named:
+        for number, item in enumerate(order.items):
+            if item.subscription_id is not None:
+                reader = named(change, item.subscription_id, number).subscriber_id
+                return order.payer._replace(subscriber_id=reader)
+    return order.payer
+
+
+def _recipient(
+    change: Operation, people: _People, lines: Lines, number: int, offer: Offer
+) -> Resolved:
+    """Return the recipient of an item, with the address: the payer, unless another is named."""
+    item, payer = offer.item, people.payer
+    person = item.recipient
+    if not person.is_named:
+        reader = payer.subscriber_id
+        if item.subscription_id is not None:
+            reader = named(change, item.subscription_id, number).subscriber_id
+        is_elsewhere = person.address_id is not None or any(person.address.values())
+        if reader == payer.subscriber_id and not is_elsewhere:
+            person = people.payer_person
+        else:
+            person = person._replace(subscriber_id=reader)
+    try:
+        found = people.resolve(person, number)
+        lines.check_named(number, offer, found.subscriber_id)
+    except RefusedOrder as error:
+        error.item = number
+        raise
+    return found
+
+
+def _is_gift(offer: Offer, recipient: Resolved, payer: Resolved) -> bool:
+    """Return whether an item is a gift: the payer is somebody else, and no organisation."""
+    if offer.item.is_gift is not None:
+        return offer.item.is_gift
+    return recipient.subscriber_id != payer.subscriber_id and not payer.company
+
+
+def described(change: Operation, newcomers: Sequence[Newcomer]) -> tuple[Newcomer, ...]:
     """Return newcomers with a line about each reader whom they look like."""
     ids = {one.subscriber_id for each in newcomers for one in each.resembling}
     if not ids:
@@ -144,6 +264,12 @@ def _described(change: Operation, newcomers: Sequence[Newcomer]) -> tuple[Newcom
         )
         for each in newcomers
     )
+
+
+def newest(books: Books) -> int:
+    """Return the id of the newest order, 0 if there is none."""
+    with books.read() as reading:
+        return order_records.newest_order(reading.connection, books.account_id)
 
 
 def show(books: Books, order_id: int | None = None, *, reference: str | None = None) -> OrderShown:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from masthead.books import orders
+from masthead.books import order_files, orders
 from masthead.circulation.ordering import RefusedOrder
 from masthead.cli.books_options import account_options, books_of, dry_run, end_of
 from masthead.cli.hints import with_hint
@@ -51,13 +51,13 @@ def import_(
     """
     found, problems = read_orders(paths, allow_truncated=allow_truncated)
     try:
-        done = orders.place_many(
+        done = order_files.place_many(
             books_of(account, database),
             [each.order for each in found],
             described_max=PROBLEMS_SHOWN_MAX,
             dry_run=dry_run or bool(problems),
         )
-    except orders.RefusedOrders as error:
+    except order_files.RefusedOrders as error:
         problems += [_problem(found[number], each) for number, each in error.refused]
         raise listed(problems) from None
     if problems:

@@ -4,14 +4,20 @@ These are ``issues``, ``copies``, ``paid_issues_left``, ``unearned_revenue`` and
 Only rows in which one of them differs are written and get the operation's commit.
 """
 
+from collections.abc import Iterable
+
 from masthead.store.books.earned_share_sql import DELIVERED, earned
 from masthead.store.books.operation import Operation
+from masthead.store.books.order_keys import listed
 from masthead.store.books.served_subscriptions import IS_PASSED_OVER
 from masthead.store.books.stored_expiry_dates import write_expiry_dates
 from masthead.store.database import Value
 from masthead.store.key_lists import KeyLists
 
 _REFRESHED = "books_refreshed"
+
+_IDS_MAX = 5_000
+"""The most subscription ids that one statement names."""
 
 _IS_PAID = "t.paid_on IS NOT NULL"
 _UNEARNED = f"""
@@ -47,6 +53,18 @@ def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
     lists.drop(_REFRESHED)
     add_kinds(books)
     return written
+
+
+def refresh_subscriptions(books: Operation, subscriptions: Iterable[int]) -> None:
+    """Recompute the derived values of subscriptions, given by their ids (:func:`refresh`)."""
+    ids = sorted(subscriptions)
+    for first in range(0, len(ids), _IDS_MAX):
+        refresh(
+            books,
+            f"""SELECT s.subscription_id FROM subscriptions AS s
+            WHERE s.account_id = :account_id
+                AND s.subscription_id IN ({listed(ids[first : first + _IDS_MAX])})""",
+        )
 
 
 def decimal_of(cents: str) -> str:

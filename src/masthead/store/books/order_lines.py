@@ -16,7 +16,6 @@ from masthead.circulation.ordering import (
     kind_of,
 )
 from masthead.contract.subscription_types import UNLIMITED
-from masthead.store.books import paying
 from masthead.store.books.catalogue import Line
 from masthead.store.books.extendable_subscriptions import (
     Delivery,
@@ -30,6 +29,7 @@ from masthead.store.books.extendable_subscriptions import (
 )
 from masthead.store.books.item_pricing import Offer
 from masthead.store.books.operation import Operation
+from masthead.store.books.order_money import Term
 from masthead.store.books.order_people import Resolved
 
 if TYPE_CHECKING:
@@ -47,20 +47,17 @@ class _Publication(NamedTuple):
 class Lines:
     """The lines of one order; the same reader, publication and type share a subscription."""
 
-    def __init__(self, books: Operation, payer: Resolved) -> None:
+    def __init__(self, books: Operation, payer: Resolved, *, is_paid: bool) -> None:
         self._books = books
         self._payer = payer
+        self._is_paid = is_paid
         self._account = books.account_id
         self._own: dict[tuple[int, int, str, Named | None], Extendable] = {}
         """The subscriptions of this order, by recipient, publication, type and the named one."""
         self._named: dict[int, Named] = {}
         self._begun: list[Extendable] = []
-        self.terms: list[paying.Term] = []
-        """The terms of this order; :meth:`write` writes them."""
-        self._copies: list[tuple[int, str]] = []
-        """The copies of each term, and the class of a free term."""
-        self._grace: list[tuple[Extendable, Delivery]] = []
-        """The grace issues that come out of its terms."""
+        self.terms: list[Term] = []
+        """The terms of this order, as they were before it was paid."""
 
     @property
     def subscriptions(self) -> tuple[int, ...]:
@@ -157,7 +154,7 @@ class Lines:
             "last_purchase_bundle_id": offer.item.bundle_id,
             "last_purchase_id": purchase_id,
         }
-        term = paying.Term(
+        term = Term(
             term_id=self._books.new_id("terms"),
             order_item_id=item_id,
             subscription_id=found.subscription_id,
@@ -171,34 +168,11 @@ class Lines:
             ended_at=None,
         )
         self.terms.append(term)
-        self._copies.append((line.copies, offer.item.of_class or COMPLIMENTARY))
+        self._add_term(term, line.copies, offer.item.of_class or COMPLIMENTARY)
         if term.issues_left:
             found.least = min(term.issues_left, found.least or term.issues_left)
         for each in grace:
             each.term_id = term.term_id
-            self._grace.append((found, each))
-        return found.mailing_address_id
-
-    def write(self, *, is_paid: bool) -> None:
-        """Write the subscriptions and the terms; the order is already queued."""
-        for found in self._own.values():
-            self._write(found)
-        for term, (copies, free_class) in zip(self.terms, self._copies, strict=True):
-            self._books.add(
-                "terms",
-                term_id=term.term_id,
-                subscription_id=term.subscription_id,
-                order_item_id=term.order_item_id,
-                issues=term.issues,
-                issues_left=term.issues_left,
-                copies=copies,
-                price=term.price,
-                paid_on=self._books.today if is_paid and term.is_due else None,
-                kind=kind_of(term.price),
-                **{"class": PAID if term.price else free_class},
-                months=term.months,
-            )
-        for found, each in self._grace:
             self._books.change_later(
                 """
                 UPDATE subscription_issues SET term_id = :term_id
@@ -209,6 +183,28 @@ class Lines:
                 issue_id=each.issue_id,
                 term_id=each.term_id,
             )
+        return found.mailing_address_id
+
+    def _add_term(self, term: Term, copies: int, free_class: str) -> None:
+        self._books.add(
+            "terms",
+            term_id=term.term_id,
+            subscription_id=term.subscription_id,
+            order_item_id=term.order_item_id,
+            issues=term.issues,
+            issues_left=term.issues_left,
+            copies=copies,
+            price=term.price,
+            paid_on=self._books.today if self._is_paid and term.is_due else None,
+            kind=kind_of(term.price),
+            **{"class": PAID if term.price else free_class},
+            months=term.months,
+        )
+
+    def write(self) -> None:
+        """Write the subscriptions; their terms are already queued."""
+        for found in self._own.values():
+            self._write(found)
 
     def check_named(self, number: int, offer: Offer, reader: int) -> None:
         """Raise RefusedOrder if the item cannot extend the subscription that it names."""

@@ -1,0 +1,285 @@
+"""The money of orders: what is paid, received, earned and refunded (circulation, "Money").
+
+``masthead.books.payments`` has the rules. The functions run in an operation
+(``store.books.operation``). All amounts are whole cents.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+from masthead.circulation.amounts import stored_cents
+from masthead.circulation.earned_share import EVENLY, Spread
+from masthead.circulation.refunding import Held
+from masthead.contract.subscription_types import UNLIMITED
+from masthead.errors import NotFound
+from masthead.store.books.earned_share_sql import months_served
+from masthead.store.books.earning import listed_issues
+from masthead.store.books.operation import Operation
+from masthead.store.books.order_keys import listed
+
+
+class BookedItem(NamedTuple):
+    """An item of an order: its net price and tax, and what was given back of both together.
+
+    ``is_dropped`` is 1 if it ended before the order was paid.
+    """
+
+    order_item_id: int
+    net: int
+    tax: int
+    refunded: int
+    refund_date: str | None
+    is_dropped: int
+
+
+class BookedOrder(NamedTuple):
+    """An order with its items; ``paid_on`` is None if it is not paid."""
+
+    order_id: int
+    paid_on: str | None
+    items: Sequence[BookedItem]
+
+
+class Term(NamedTuple):
+    """A term of an order; ``ended_at`` is set when it is refunded or cancelled."""
+
+    term_id: int
+    order_item_id: int
+    subscription_id: int
+    publication_id: int
+    issues: int
+    issues_left: int
+    price: int
+    paid_on: str | None
+    months: int | None
+    starts_on: str | None
+    ended_at: str | None
+    spread: Spread = EVENLY
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a payment of the order pays for it."""
+        return self.price > 0 and self.paid_on is None and self.ended_at is None
+
+
+class Booking(NamedTuple):
+    """A row of ``revenue``: the cents that a term receives, earns or gives back on a day."""
+
+    term_id: int
+    kind: Literal["received", "earned", "refunded"]
+    cents: int
+    booked_on: str
+
+
+def find_order(books: Operation, order_id: int) -> BookedOrder:
+    """Return an order with its items, by their ids. Raises NotFound if there is none."""
+    rows = books.connection.rows(
+        """
+        SELECT o.paid_on, i.order_item_id, i.sub_total, i.tax_total, i.refunded, i.refund_date,
+            i.is_dropped
+        FROM orders AS o
+        LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
+        WHERE o.account_id = :account_id AND o.order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+    )
+    if not rows:
+        raise NotFound(f"account {books.account_id} has no order {order_id}", code="unknown_order")
+    items = [
+        BookedItem(item_id, stored_cents(net), stored_cents(tax), *more)
+        for _, item_id, net, tax, *more in rows
+        if item_id is not None
+    ]
+    return BookedOrder(order_id, rows[0][0], sorted(items))
+
+
+def terms_of(books: Operation, items: Iterable[int]) -> list[Term]:
+    """Return the terms that items of an order brought, by their ids, in the order of adding."""
+    rows = books.connection.rows(
+        f"""
+        SELECT t.term_id, t.order_item_id, t.subscription_id,
+            (SELECT s.publication_id FROM subscriptions AS s
+                WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id),
+            t.issues, t.issues_left, t.price, t.paid_on, t.months, t.starts_on, t.ended_at,
+            t.allowed, t.spread_after, t.spread_earned, t.spread_parts, t.copies
+        FROM terms AS t
+        WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
+        """,
+        account_id=books.account_id,
+    )
+    found = [Term._make((*row[:11], Spread(*row[11:]))) for row in rows]
+    return sorted(found, key=lambda term: term.term_id)
+
+
+def done_of(books: Operation, term: Term) -> int:
+    """Return the issues delivered from a term, or the months served of an unlimited one."""
+    if term.issues != UNLIMITED:
+        return term.issues - term.issues_left
+    if term.starts_on is None:
+        return 0
+    months = months_served(listed_issues(books, term.publication_id))
+    ((served,),) = books.connection.rows(
+        f"""
+        SELECT {months} FROM terms AS t
+        WHERE t.account_id = :account_id AND t.term_id = :term_id
+        """,
+        account_id=books.account_id,
+        term_id=term.term_id,
+    )
+    return max(int(served), 0)
+
+
+def held_of(books: Operation, terms: Sequence[Term]) -> list[Held]:
+    """Return what each of the terms has in the books."""
+    rows = books.connection.rows(
+        f"""
+        SELECT term_id, kind, CAST(sum(cents) AS BIGINT) FROM revenue
+        WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
+        GROUP BY term_id, kind
+        """,
+        account_id=books.account_id,
+    )
+    sums = {(term_id, kind): int(cents) for term_id, kind, cents in rows}
+    kinds = ("received", "earned", "refunded")
+    return [Held(*(sums.get((term.term_id, kind), 0) for kind in kinds)) for term in terms]
+
+
+def earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
+    """Return what a term has earned with issues dated after today, by day."""
+    rows = books.connection.rows(
+        """
+        SELECT booked_on, CAST(sum(cents) AS BIGINT) FROM revenue
+        WHERE account_id = :account_id AND term_id = :term_id AND kind = 'earned'
+            AND booked_on > :today
+        GROUP BY booked_on
+        """,
+        account_id=books.account_id,
+        term_id=term.term_id,
+        today=books.today,
+    )
+    return [(day, int(cents)) for day, cents in rows]
+
+
+def add_revenue(books: Operation, bookings: Iterable[Booking]) -> None:
+    """Add the bookings; those of 0 cents are not written."""
+    for each in bookings:
+        if each.cents:
+            books.add("revenue", revenue_id=books.new_id("revenue"), **each._asdict())
+
+
+def mark_paid(
+    books: Operation, order_id: int, terms: Iterable[Term], payment_type: str | None
+) -> None:
+    """Mark an order and its terms as paid today, and its purchases with the payment type."""
+    books.connection.change(
+        f"""
+        UPDATE terms SET paid_on = :today
+        WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
+        """,
+        account_id=books.account_id,
+        today=books.today,
+    )
+    which = {"account_id": books.account_id, "order_id": order_id}
+    books.connection.change(
+        """
+        UPDATE orders SET paid_on = :today, payment_type = coalesce(:payment_type, payment_type)
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        today=books.today,
+        payment_type=payment_type,
+        **which,
+    )
+    if payment_type is not None:
+        books.connection.change(
+            """
+            UPDATE purchases SET payment_type = :payment_type, commit_id = :commit_id
+            WHERE account_id = :account_id AND purchase_id IN (
+                SELECT i.purchase_id FROM order_items AS i
+                WHERE i.account_id = :account_id AND i.order_id = :order_id)
+            AND (payment_type IS NULL OR payment_type <> :payment_type)
+            """,
+            payment_type=payment_type,
+            commit_id=books.commit_id,
+            **which,
+        )
+
+
+def end_item(books: Operation, order_id: int, item_id: int, *, is_dropped: bool) -> None:
+    """End the terms of an item today, which is its day of refund."""
+    which = {"account_id": books.account_id, "item_id": item_id}
+    books.connection.change(
+        """
+        UPDATE terms SET issues_left = 0, ended_at = :now
+        WHERE account_id = :account_id AND order_item_id = :item_id AND ended_at IS NULL
+        """,
+        now=books.now,
+        **which,
+    )
+    books.connection.change(
+        """
+        UPDATE order_items SET refund_date = :now,
+            is_dropped = CASE WHEN :is_dropped = 1 THEN 1 ELSE is_dropped END
+        WHERE account_id = :account_id AND order_item_id = :item_id
+        """,
+        now=books.now,
+        is_dropped=int(is_dropped),
+        **which,
+    )
+    books.connection.change(
+        """
+        UPDATE orders SET commit_id = :commit_id
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+        commit_id=books.commit_id,
+    )
+
+
+def add_refunded(books: Operation, item_id: int, cents: int) -> None:
+    """Note that ``cents`` more, tax included, were given back for an item."""
+    books.connection.change(
+        """
+        UPDATE order_items SET refunded = refunded + :cents
+        WHERE account_id = :account_id AND order_item_id = :item_id
+        """,
+        cents=cents,
+        account_id=books.account_id,
+        item_id=item_id,
+    )
+
+
+def leave_campaign(books: Operation, subscription_id: int) -> None:
+    """Take a subscription out of the renewal campaign if it has no issues left.
+
+    A later order brings it back (``store.books.order_lines``).
+    """
+    books.connection.change(
+        """
+        UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+            AND renew_campaign_active = 1 AND NOT EXISTS (
+                SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                AND t.subscription_id = :subscription_id AND t.issues_left <> 0)
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+        commit_id=books.commit_id,
+    )
+
+
+def spread_rest(books: Operation, term: Term, held: Held, cents: int) -> None:
+    """Spread what an allowance of ``cents`` leaves of a term evenly over what remains of it."""
+    books.connection.change(
+        """
+        UPDATE terms SET allowed = allowed + :cents, spread_after = :done,
+            spread_earned = :earned, spread_parts = NULL
+        WHERE account_id = :account_id AND term_id = :term_id
+        """,
+        cents=cents,
+        done=done_of(books, term),
+        earned=held.earned,
+        account_id=books.account_id,
+        term_id=term.term_id,
+    )

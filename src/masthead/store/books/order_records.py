@@ -1,0 +1,153 @@
+"""The rows of orders and of their items and purchases, and the orders that exist already.
+
+Every look-up uses an index, so an order takes as long in a large account as in a small one. The
+functions run in an operation (``store.books.operation``).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from masthead.circulation.amounts import decimal, shortest
+from masthead.circulation.ordering import Order
+from masthead.store.books.item_pricing import Offer
+from masthead.store.books.operation import Operation
+from masthead.store.books.order_people import Resolved
+from masthead.store.database import Connection
+from masthead.store.search_filters import ascii_lower
+
+_REFERENCES = "orders by reference"
+
+
+class EarlierOrder(NamedTuple):
+    """An order that exists already.
+
+    ``content_digest`` is None if the content was erased with the subscriber, or came from
+    elsewhere.
+    """
+
+    order_id: int
+    subscriber_id: int
+    content_digest: str | None
+    paid_on: str | None
+
+
+def orders_by(books: Operation, references: Iterable[str]) -> Mapping[str, EarlierOrder | None]:
+    """Return the order of each reference; references are in lower case."""
+    memory = books.memory(_REFERENCES)
+    new = [each for each in dict.fromkeys(references) if each not in memory]
+    if new:
+        memory |= dict.fromkeys(new)
+        values = {f"v{number}": each for number, each in enumerate(new)}
+        for reference, *row in books.direct.rows(
+            f"""
+            SELECT external_reference_lower, {", ".join(EarlierOrder._fields)} FROM orders
+            WHERE account_id = :account_id
+                AND external_reference_lower IN (:{", :".join(values)})
+            """,
+            account_id=books.account_id,
+            **values,
+        ):
+            memory[reference] = EarlierOrder(*row)
+    return memory
+
+
+def order_since(books: Operation, order_id: int, content: str) -> EarlierOrder | None:
+    """Return an order with this digest of its content that came after an order, if there is one."""
+    row = books.connection.row(
+        f"""
+        SELECT {", ".join(EarlierOrder._fields)} FROM orders
+        WHERE account_id = :account_id AND order_id > :order_id AND content_digest = :content
+        """,
+        account_id=books.account_id,
+        order_id=order_id,
+        content=content,
+    )
+    return EarlierOrder(*row) if row else None
+
+
+def newest_order(connection: Connection, account_id: int) -> int:
+    """Return the id of the account's newest order, 0 if it has none."""
+    ((newest,),) = connection.rows(
+        "SELECT coalesce(max(order_id), 0) FROM orders WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    return int(newest)
+
+
+class OrderedItem(NamedTuple):
+    """An item of a new order, the id of its purchase if it is a bundle, and where it goes."""
+
+    order_item_id: int
+    purchase_id: int | None
+    offer: Offer
+    mailing_address_id: int | None
+    is_gift: bool
+
+
+def add_order(
+    books: Operation,
+    order_id: int,
+    order: Order,
+    content: str,
+    payer: Resolved,
+    items: Sequence[OrderedItem],
+) -> None:
+    """Add an order with its items and their purchases; ``content`` is the order's digest."""
+    paid_on = books.today if order.is_paid else None
+    mailing = (each.mailing_address_id for each in items)
+    books.add(
+        "orders",
+        order_id=order_id,
+        subscriber_id=payer.subscriber_id,
+        mailing_address_id=next((each for each in mailing if each is not None), payer.address_id),
+        billing_address_id=payer.address_id,
+        import_name=order.import_name,
+        channel_id=order.channel_id,
+        order_date=books.now,
+        is_gift=int(any(each.is_gift for each in items)),
+        **_totals(each.offer for each in items),
+        external_reference=order.reference,
+        content_digest=content,
+        paid_on=paid_on,
+        payment_type=order.payment_type,
+        commit_id=books.commit_id,
+    )
+    if order.reference is not None:
+        added = EarlierOrder(order_id, payer.subscriber_id, content, paid_on)
+        books.memory(_REFERENCES)[ascii_lower(order.reference)] = added
+    for item_id, purchase_id, offer, address_id, is_gift in items:
+        if purchase_id is not None:
+            books.add(
+                "purchases",
+                purchase_id=purchase_id,
+                payment_type=order.payment_type,
+                notes=order.notes,
+                subscriber_id=payer.subscriber_id,
+                bundle_id=offer.item.bundle_id,
+                shipping_address_id=address_id,
+                billing_address_id=payer.address_id,
+                invoice_id=str(order_id),
+                total=decimal(offer.net + offer.tax),
+                is_gift=int(is_gift),
+                commit_id=books.commit_id,
+            )
+        books.add(
+            "order_items",
+            order_item_id=item_id,
+            order_id=order_id,
+            bundle_id=offer.item.bundle_id,
+            product_id=offer.item.product_id,
+            fulfilled_date=books.now if order.is_fulfilled and not offer.lines else None,
+            **_totals([offer]),
+            purchase_id=purchase_id,
+        )
+
+
+def _totals(offers: Iterable[Offer]) -> dict[str, str]:
+    sums = [(offer.net, offer.tax) for offer in offers]
+    net, tax = (sum(each) for each in zip(*sums, strict=True))
+    return {
+        "sub_total": shortest(net),
+        "tax_total": shortest(tax),
+        "grand_total": shortest(net + tax),
+    }
