@@ -19,13 +19,12 @@
 #   make fix           fixes what ruff can fix
 #   make docs          writes docs/reference.md, the synchronous client and the drawing
 #   make schema        writes the schema of both databases, from schema/start.sql
-#   make prove-tests   the long form of each test that has one; `make test` runs the short form
-#                      or none: 15 minutes
-#   make prove         prove-tests, and then hours of proofs: prove-every (on PostgreSQL, the tests
-#                      that otherwise run on SQLite alone, and five times the examples of
-#                      Hypothesis), prove-schedules (SCHEDULES=100000) and prove-kills (ROUNDS=200,
-#                      SEED=1) of the change feed, prove-circulation, prove-pipelines (kills at
-#                      more points), prove-endurance (MINUTES=60, for each kind of database)
+#   make prove-tests   what the long form of the tests adds to `make test`: 15 minutes
+#   make prove         prove-tests, and then hours of proofs: prove-every (many random cases, and
+#                      tests on PostgreSQL that otherwise run on SQLite alone), prove-schedules
+#                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
+#                      prove-circulation, prove-pipelines (kills at more points), prove-endurance
+#                      (MINUTES=60, for each kind of database)
 #   make prove-circulation
 #                      random sequences of all operations of circulation against the model, each
 #                      planted fault, kills, and two concurrent operators (SEQUENCES=20000)
@@ -139,18 +138,16 @@ test-citus: install-dev
 prove-citus: install-dev
 	@.ci/citus
 	[ ! -e .venv/citus/stamp ] || \
-		$(BIN)/pytest -n 3 --dist worksteal --citus --long --every tests/feed/test_proof.py
+		$(BIN)/pytest -n 3 --dist worksteal --citus --every tests/feed/test_proof.py
 
 prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-pipelines \
        prove-endurance
 
 prove-tests: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal $(APART) \
-		--long -m "long or only_long" $(ARGS)
+	$(BIN)/pytest -n 3 --dist worksteal $(APART) --long -m only_long $(ARGS)
 
 prove-every: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal $(APART) --long --every \
-		-m "only_every or long" $(ARGS)
+	$(BIN)/pytest -n 3 --dist worksteal $(APART) --every -m "only_every or more_with_every" $(ARGS)
 
 prove-schedules: install-dev
 	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000) \
@@ -165,11 +162,11 @@ prove-endurance: install-dev
 		--timeout 0
 
 prove-circulation: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal tests/circulation --long --every \
+	$(BIN)/pytest -n 3 --dist worksteal tests/circulation --every \
 		--sequences $(or $(SEQUENCES),20000) --timeout 0
 
 prove-pipelines:
-	@$(MAKE) test-pipelines ARGS="--long --timeout 0"
+	@$(MAKE) test-pipelines ARGS="--every --timeout 0"
 
 # On PostgreSQL, only the tests of each operation's response.
 prove-asgi: install-dev
@@ -177,11 +174,11 @@ prove-asgi: install-dev
 		-k "not postgresql or golden" $(ARGS)
 
 prove-leaving: install-dev
-	$(BIN)/pytest tests/api/test_leaving_clients.py --long --every --leaving $(or $(CLIENTS),5000)
+	$(BIN)/pytest tests/api/test_leaving_clients.py --every --leaving $(or $(CLIENTS),5000)
 
 # Schemathesis runs a twentieth of the cases, as its own number of examples.
 prove-hostile: install-dev
-	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --long --every \
+	$(BIN)/pytest tests/hostile tests/api/test_schemathesis.py --every \
 		--cases $(or $(CASES),100000) --timeout 0
 
 # dist/ contains only tested files.

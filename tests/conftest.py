@@ -38,7 +38,7 @@ forks.expect(environment(""))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the long forms of tests be asked for."""
+    """Let the other forms of the tests be asked for."""
     long.add_options(parser)
     parser.addoption(
         "--citus",
@@ -67,10 +67,9 @@ def _fits_citus(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the long form has, and with --citus what is of SQLite."""
+    """Leave out what only other forms have, and with --citus what is of SQLite."""
     on_citus = config.getoption("--citus")
-    with_every = config.getoption("--every")
-    others = long.left_out(items, with_neighbours=on_citus, with_every=with_every)
+    others = long.left_out(items, config, with_neighbours=on_citus)
     if on_citus:
         others += [item for item in items if item not in others and not _fits_citus(item)]
     if config.getoption("--no-processes"):

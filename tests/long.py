@@ -1,16 +1,16 @@
-"""The short form of a test (``make test``) and its long form (``make prove-tests``).
+"""The three forms of the tests: short, long and every.
 
-`pytest --long` runs the long forms. Tests by Hypothesis have both, with more examples in the long
-one (``EXAMPLES``, or ``examples`` for a test that needs its own numbers). A test that asks an
-option for the number of its cases is marked with ``LONG``. A test that says nothing new as often
-as somebody changes a line, or has neighbours that say nearly the same, is marked with ``ONLY_LONG``
-and is left out of the short form.
+- The short form is ``make test``.
+- The long form (``pytest --long``) also runs what is too slow to repeat whenever a line changes, or
+  nearly the same as another test: ``ONLY_LONG``, and the second database of ``SHORT_ON_SQLITE``.
+  ``make prove-tests`` runs only what it adds to the short form.
+- Every test (``pytest --every``) runs in ``make prove-every``: also on PostgreSQL where the kind of
+  database hardly matters (``FOLDERS_ON_SQLITE``, ``FILES_ON_SQLITE``, ``LONG_ON_SQLITE``, and other
+  ASGI servers), and with many more cases.
 
-In the short form the tests in ``FOLDERS_ON_SQLITE``, ``FILES_ON_SQLITE`` and
-``FILES_NEAR_THE_STORE`` have their services on SQLite alone, and so have those on other ASGI
-servers: other folders test what differs by the kind of database. Where the kind is far away from
-what is tested, the long form leaves PostgreSQL out too: ``pytest --long --every`` (`make
-prove-every`) has all there is, and tries five times as many examples.
+The short and the long form try the same number of cases. Hypothesis has its numbers in
+``EXAMPLES``, or in ``examples`` for a test that needs its own; other tests ask one of the
+options in ``CASES``, and are marked with ``MORE_WITH_EVERY``.
 """
 
 from __future__ import annotations
@@ -23,39 +23,37 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LONG = pytest.mark.long
 ONLY_LONG = pytest.mark.only_long
-HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
-HAS_FAR_NEIGHBOUR = pytest.mark.only_every("its neighbour on SQLite says the same")
-ONLY_EVERY = pytest.mark.only_every("another target of the Makefile runs it")
+ONLY_EVERY = pytest.mark.only_every
+MORE_WITH_EVERY = pytest.mark.more_with_every
 ONE_SERVER = pytest.mark.one_server
+
+_HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
+
 SHORT_ON_SQLITE = pytest.mark.parametrize(
     "store",
-    ["sqlite", pytest.param("postgresql", marks=HAS_NEIGHBOUR)],
+    ["sqlite", pytest.param("postgresql", marks=_HAS_NEIGHBOUR)],
     indirect=True,
     scope="session",
 )
-"""For what says the same on both kinds of database: the short form has one of them."""
+"""For what says nearly the same on both kinds of database: the long form has both."""
+
+LONG_ON_SQLITE = pytest.mark.parametrize(
+    "store",
+    ["sqlite", pytest.param("postgresql", marks=ONLY_EVERY)],
+    indirect=True,
+    scope="session",
+)
+"""The same, where only ``--every`` has both."""
 
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
 
-LONG_ON_SQLITE = pytest.mark.parametrize(
-    "store",
-    ["sqlite", pytest.param("postgresql", marks=HAS_FAR_NEIGHBOUR)],
-    indirect=True,
-    scope="session",
-)
-"""The same, where the long form has one of them too."""
-
 FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
-FILES_ON_SQLITE = {
-    f"test_{name}.py"
-    for name in ("any_bytes", "cut_off", "files", "formats", "guess", "mapped_rows", "xlsx")
-}
-"""Of tests/loading: what they say happens before a row comes to the database."""
+"""Tests of commands, of HTTP, of the client and of the mirror: whether the service has the other
+kind of database says little new, and tests/store, tests/loading and tests/postgresql say it."""
 
-FILES_NEAR_THE_STORE = {
+FILES_ON_SQLITE = {
     "checker/test_masthead.py",
     "circulation/test_catalogue_commands.py",
     "circulation/test_order_commands.py",
@@ -65,8 +63,15 @@ FILES_NEAR_THE_STORE = {
     "console/test_refusals.py",
     "console/test_sessions.py",
     "console/test_sign_in.py",
+    "loading/test_any_bytes.py",
+    "loading/test_cut_off.py",
+    "loading/test_files.py",
+    "loading/test_formats.py",
+    "loading/test_guess.py",
+    "loading/test_mapped_rows.py",
     "loading/test_mapping.py",
     "loading/test_problems.py",
+    "loading/test_xlsx.py",
     "api/test_compression.py",
     "api/test_dates.py",
     "api/test_docs_page.py",
@@ -77,43 +82,32 @@ FILES_NEAR_THE_STORE = {
     "api/test_snapshot_lines.py",
     "api/test_temporary_files.py",
 }
-"""Those whose statements other tests of the short form try on PostgreSQL too: what commands and
-pages make of it there, the long form says."""
+"""Tests of what happens before a row comes to the database, and of commands and pages whose
+statements other tests of the short form run on both kinds."""
 
-_FAR_FOLDERS = {"cli", "client", "hostile"}
-"""Their tests are of commands, of HTTP and of the client: the second database says little new, and
-tests/store, tests/loading and tests/postgresql say it too."""
-
-_FILES_OF_COPIES = {"duckdb", "parquet"}
-"""Kinds of copy whose mirror has the same service before it, whichever database that has."""
-
-FORMS = {
+CASES = {
     "schedules": (12, 100),
     "sequences": (10, 80),
     "rounds": (1, 1),
     "leaving": (400, 400),
     "cases": (200, 400),
 }
-"""For each option that counts cases: how many there are in the short form and in the long one."""
+"""For each option that counts cases: how many there are, without and with ``--every``."""
 
-EXAMPLES = (25, 100)
-"""How many examples Hypothesis tries of a test that does not say so itself, in either form."""
-
-TIMES_WITH_EVERY = 5
-"""So many times the examples of the long form are tried with ``--every``."""
+EXAMPLES = (25, 500)
+"""How many examples Hypothesis tries of a test that does not say so itself, the same way."""
 
 Test = TypeVar("Test", bound="Callable[..., None]")
 
-_is_long = False
-_times = 1
+_has_every = False
 
 
 def add_options(parser: pytest.Parser) -> None:
     """Let the long forms be asked for, and any number of cases."""
     group = parser.getgroup("what takes long (make prove)")
-    group.addoption("--long", action="store_true", help="run the long form of each test")
+    group.addoption("--long", action="store_true", help="run what the short form leaves out, too")
     group.addoption(
-        "--every", action="store_true", help="with --long: on every database, and more examples"
+        "--every", action="store_true", help="run everything, with many cases; hours (make prove)"
     )
     for name, of_what in (
         ("schedules", "of loads, polls and crashes"),
@@ -122,74 +116,65 @@ def add_options(parser: pytest.Parser) -> None:
         ("leaving", "of the clients that leave"),
         ("cases", "of hostile requests and import files"),
     ):
-        group.addoption(f"--{name}", type=int, help=f"{of_what}: {FORMS[name]}")
+        group.addoption(f"--{name}", type=int, help=f"{of_what}: {CASES[name]}")
     group.addoption("--minutes", type=float, default=0, help="of the proof of endurance")
     group.addoption("--seed", type=int, default=1, help="of the rounds and of who leaves")
 
 
 def choose(config: pytest.Config) -> None:
     """Take the form that was asked for; called before any test is imported."""
-    global _is_long, _times  # noqa: PLW0603 - decorators have nobody else to ask
-    _is_long = config.option.long
-    _times = TIMES_WITH_EVERY if config.option.every else 1
-    for name, forms in FORMS.items():
+    global _has_every  # noqa: PLW0603 - decorators have nobody else to ask
+    _has_every = config.option.every
+    for name, numbers in CASES.items():
         if getattr(config.option, name) is None:
-            setattr(config.option, name, forms[_is_long])
+            setattr(config.option, name, numbers[_has_every])
     settings.register_profile(
         "masthead",
         deadline=None,
-        max_examples=EXAMPLES[_is_long] * _times,
+        max_examples=EXAMPLES[_has_every],
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     settings.load_profile("masthead")
 
 
 def examples(few: int, many: int) -> Callable[[Test], Test]:
-    """Let Hypothesis try a few examples in the short form of a test, and many in the long one."""
-    return settings(max_examples=many * _times if _is_long else few)
+    """Let Hypothesis try few examples of a test, and many with ``--every``."""
+    return settings(max_examples=many if _has_every else few)
 
 
 def left_out(
-    items: list[pytest.Item], *, with_neighbours: bool, with_every: bool
+    items: list[pytest.Item], config: pytest.Config, *, with_neighbours: bool
 ) -> list[pytest.Item]:
-    """Mark those that only a longer form has; return those that the form does not run.
+    """Mark what only some forms have; return the items that the form does not run.
 
-    ``with_neighbours`` keeps those whose neighbours on SQLite are in the short form; ``with_every``
-    is whether ``--every`` was asked for.
+    ``with_neighbours`` keeps the second database of ``SHORT_ON_SQLITE`` in the short form.
     """
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
-            item.add_marker(LONG)
-        if _has_neighbour_on_sqlite(item):
-            item.add_marker(HAS_FAR_NEIGHBOUR if _is_far(item) else HAS_NEIGHBOUR)
-    far = [item for item in items if not with_every and item.get_closest_marker("only_every")]
-    if _is_long:
-        return far
-    kept = HAS_NEIGHBOUR.mark.args if with_neighbours else None
-    return far + [
-        item for item in items if any(mark.args != kept for mark in item.iter_markers("only_long"))
+            item.add_marker(MORE_WITH_EVERY)
+        if _is_near_sqlite(item):
+            item.add_marker(ONLY_EVERY)
+    if config.option.every:
+        return []
+    kept = _HAS_NEIGHBOUR.mark.args if with_neighbours else None
+    return [
+        item
+        for item in items
+        if item.get_closest_marker("only_every")
+        or (
+            not config.option.long
+            and any(mark.args != kept for mark in item.iter_markers("only_long"))
+        )
     ]
 
 
-def _is_far(item: pytest.Item) -> bool:
-    is_on_another_server = not _is_on_our_server(item)
-    is_there = item.path.parent.name in _FAR_FOLDERS or item.path.name in FILES_ON_SQLITE
-    chosen = item.callspec.params if hasattr(item, "callspec") else {}
-    is_in_files = chosen.get("new_kept") in _FILES_OF_COPIES
-    return is_on_another_server or is_there or is_in_files
-
-
-def _is_on_our_server(item: pytest.Item) -> bool:
-    chosen = item.callspec.params if hasattr(item, "callspec") else {}
-    return bool(chosen.get("served_by", "masthead") == "masthead")
-
-
-def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
+def _is_near_sqlite(item: pytest.Item) -> bool:
+    """Whether a test is on PostgreSQL, and its neighbour on SQLite says the same."""
     chosen = item.callspec.params if hasattr(item, "callspec") else {}
     by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
     if chosen.get("store") != "postgresql" or by_itself:
         return False
     folder = item.path.parent.name
-    is_on_sqlite = folder in FOLDERS_ON_SQLITE or item.path.name in FILES_ON_SQLITE
-    is_near = f"{folder}/{item.path.name}" in FILES_NEAR_THE_STORE
-    return is_on_sqlite or is_near or not _is_on_our_server(item)
+    is_on_another_server = chosen.get("served_by", "masthead") != "masthead"
+    is_in_file = f"{folder}/{item.path.name}" in FILES_ON_SQLITE
+    return is_on_another_server or folder in FOLDERS_ON_SQLITE or is_in_file

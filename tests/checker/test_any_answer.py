@@ -57,7 +57,7 @@ def damaging(seed: int) -> Alter:
 
 
 @ON_SQLITE
-@examples(2, 15)
+@examples(2, 75)
 @given(seed=st.integers(0, 2**32))
 def test_values_of_any_type_anywhere_are_findings(small: Publisher, seed: int) -> None:
     """rules, "Checker: what it says and keeps"."""

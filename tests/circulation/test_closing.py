@@ -292,7 +292,7 @@ READERS = st.fixed_dictionaries(
 )
 
 
-@examples(6, 30)
+@examples(6, 150)
 @given(st.lists(READERS, min_size=1, max_size=10), st.integers(0, 2), st.integers(0, 2))
 def test_the_database_serves_whom_the_rule_serves(
     shared: Desk, readers: list[dict[str, Any]], grace_issues: int, credit: int

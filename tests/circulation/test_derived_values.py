@@ -154,7 +154,7 @@ READERS = st.builds(
 )
 
 
-@examples(6, 60)
+@examples(6, 300)
 @given(st.lists(READERS, min_size=1, max_size=12), st.sampled_from([12, 4, 52, 26, 10]))
 def test_the_database_expects_the_expiry_that_the_rule_says(
     desk: Desk, readers: list[Reader], per_year: int

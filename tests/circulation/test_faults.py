@@ -18,7 +18,7 @@ from tests.circulation.shown import Differs
 from tests.circulation.story import REFUSED, tell
 from tests.circulation.story_of_renewals import STORY_OF_CANCELLING, STORY_OF_RENEWALS
 from tests.feed.places import place_of
-from tests.long import LONG, LONG_ON_SQLITE, ONLY_LONG, SHORT_ON_SQLITE
+from tests.long import LONG_ON_SQLITE, ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def test_the_story_is_what_the_model_says(place: Place) -> None:
 @LONG_ON_SQLITE
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
+    [pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
 )
 def test_the_story_finds_each_fault(
     place: Place, fault: str, monkeypatch: pytest.MonkeyPatch
@@ -90,7 +90,7 @@ def test_the_stories_of_renewals_are_what_the_model_says(
 @pytest.mark.parametrize(
     "fault",
     [
-        pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG)
+        pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG)
         for fault in (*FAULTS_OF_RENEWALS, *FAULTS_OF_CANCELLING)
     ],
 )

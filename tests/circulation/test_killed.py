@@ -12,7 +12,7 @@ from tests.circulation.dying import Dying
 from tests.circulation.moments import OPERATIONS, Middle
 from tests.circulation.statements import counting
 from tests.feed.places import place_of
-from tests.long import LONG, SHORT_ON_SQLITE
+from tests.long import MORE_WITH_EVERY, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.servers import Store
 
 POINTS = {"sqlite": (3, 40), "postgresql": (3, 8)}
-"""Before how many statements of each operation its process is killed, in the short and long form,
+"""Before how many statements of each operation its process is killed, without and with ``--every``,
 beside the last but one."""
 
 
@@ -67,7 +67,7 @@ def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bo
 
 
 @SHORT_ON_SQLITE
-@LONG
+@MORE_WITH_EVERY
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_operation_that_is_killed_happened_or_did_not(
     store: Store,
@@ -81,7 +81,7 @@ def test_an_operation_that_is_killed_happened_or_did_not(
     with closing(middle.proof(place.begin())) as proof, counting() as counts:
         getattr(proof.office, name)(**given)
     happened = []
-    for at in _spread(counts.sent, POINTS[store.kind][request.config.option.long]):
+    for at in _spread(counts.sent, POINTS[store.kind][request.config.option.every]):
         url = place.begin()
         with closing(middle.proof(url)) as proof:
             happened.append(_killed(proof, dying, url, operation, at))

@@ -1,6 +1,6 @@
 """After any sequence of operations the database equals the model (circulation, "What must hold").
 
-``pytest tests/circulation/test_proof.py --long --sequences 100000`` tries as many sequences as one
+``pytest tests/circulation/test_proof.py --sequences 100000`` tries as many sequences as one
 has time for.
 """
 
@@ -16,7 +16,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.circulation.doing import prepare
 from tests.circulation.machine import sequences
 from tests.feed.places import place_of
-from tests.long import LONG, SHORT_ON_SQLITE
+from tests.long import MORE_WITH_EVERY, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ def place(store: Store) -> Iterator[Place]:
 
 
 @SHORT_ON_SQLITE
-@LONG
+@MORE_WITH_EVERY
 def test_the_books_are_what_the_model_says(
     store: Store, place: Place, request: pytest.FixtureRequest
 ) -> None:

@@ -19,7 +19,7 @@ from tests.circulation.moments import OPERATIONS, Middle
 from tests.circulation.shown import of_model
 from tests.circulation.statements import counting
 from tests.feed.places import place_of
-from tests.long import LONG, SHORT_ON_SQLITE
+from tests.long import MORE_WITH_EVERY, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _do(office: Office, operation: str) -> None:
 
 
 @SHORT_ON_SQLITE
-@LONG
+@MORE_WITH_EVERY
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_two_operations_at_once_are_one_after_the_other(
     middle: Middle, place: Place, pair: tuple[str, str], request: pytest.FixtureRequest
@@ -78,7 +78,7 @@ def test_two_operations_at_once_are_one_after_the_other(
     first, second = pair
     with closing(middle.proof(place.begin())) as proof, counting() as counts:
         _do(proof.office, first)
-    points = POINTS[request.config.option.long]
+    points = POINTS[request.config.option.every]
     with closing(middle.proof(place.begin())) as proof:
         orders = [_after(copy.deepcopy(proof.books), *each) for each in (pair, pair[::-1])]
     assert orders[0] != orders[1], "both orders give the same: nothing is shown"

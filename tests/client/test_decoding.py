@@ -87,7 +87,7 @@ def types_of(value: Any) -> Any:
 
 
 @each_shape
-@examples(10, 40)
+@examples(10, 200)
 @given(data=st.data())
 def test_what_masthead_writes_is_read_back(shape: Any, data: st.DataObject) -> None:
     """interface, "Resources and their fields"; rules, "Missing values", "Double"."""
@@ -98,7 +98,7 @@ def test_what_masthead_writes_is_read_back(shape: Any, data: st.DataObject) -> N
 
 
 @each_shape
-@examples(10, 40)
+@examples(10, 200)
 @given(data=st.data())
 def test_keys_that_are_not_known_or_missing_change_nothing(shape: Any, data: st.DataObject) -> None:
     """rules, "Client: reading generously"."""

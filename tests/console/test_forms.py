@@ -18,7 +18,7 @@ from tests.cli.running import spoil
 from tests.console.browser import input_values, serving_console
 from tests.console.conftest import fill
 from tests.console.test_refusals import dump, path_of
-from tests.long import LONG, examples
+from tests.long import MORE_WITH_EVERY, examples
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -110,7 +110,7 @@ VALUES = st.dictionaries(
 )
 
 
-@examples(200, 2_000)
+@examples(200, 10_000)
 @given(VALUES, VALUES)
 def test_a_form_is_stale_exactly_where_a_value_that_it_had_shown_is_another_now(
     then: dict[str, Any], now: dict[str, Any]
@@ -171,7 +171,7 @@ FIELDS = (
 )
 
 
-@LONG
+@MORE_WITH_EVERY
 @pytest.mark.parametrize("path", [page.path for page in PAGES if page.method == "POST"])
 def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, path: str) -> None:
     """All fields of a page, and some that it does not have, with any text."""
@@ -180,7 +180,7 @@ def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, p
     names = {*input_values(shown.text), *_selects(shown.text)} if shown.status_code == 200 else ()
     token = browser.token()
 
-    @examples(10, 25)
+    @examples(10, 125)
     @given(st.dictionaries(st.sampled_from([*FIELDS, *sorted(names)]), TEXTS, max_size=12))
     def tried(form: dict[str, str]) -> None:
         form.pop("form_token", None)
@@ -198,7 +198,7 @@ def _selects(text: str) -> list[str]:
     return re.findall(r'<(?:select|textarea) [^>]*?name="([^"]*)"', text)
 
 
-@examples(20, 200)
+@examples(20, 1_000)
 @given(
     text=TEXTS, name=st.sampled_from(["q", "before", "next", "account", "until", "issue", "day"])
 )

@@ -191,7 +191,7 @@ def test_behind_a_proxy_each_cookie_is_for_tls_and_this_host_alone(desk: Desk) -
         assert "Secure" in saved.headers["Set-Cookie"]
 
 
-@examples(300, 5_000)
+@examples(300, 25_000)
 @given(st.text(alphabet=st.one_of(st.sampled_from("/\\.:@?#[]\t\n\r evilhttps"), st.characters())))
 @example("//evil.example")
 @example("/\\evil.example")

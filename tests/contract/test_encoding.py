@@ -29,7 +29,7 @@ def schema_of(shape: type) -> dict[str, Any]:
 
 
 @each_shape
-@examples(4, 25)
+@examples(4, 125)
 @given(data=st.data())
 def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
     shape: type, data: st.DataObject
@@ -41,7 +41,7 @@ def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
 
 
 @each_shape
-@examples(4, 25)
+@examples(4, 125)
 @given(data=st.data())
 def test_every_record_satisfies_its_schema(shape: type, data: st.DataObject) -> None:
     """The description has the real wire types."""

@@ -39,7 +39,7 @@ def read(kind: Kind, text: str) -> tuple[int | str | None, str]:
 
 
 @each_kind
-@examples(15, 60)
+@examples(15, 300)
 @given(data=st.data())
 def test_what_is_read_is_written_as_the_schema_says_and_reads_the_same_again(
     kind: Kind, data: st.DataObject

@@ -94,7 +94,7 @@ class Poller:
         return records
 
 
-@examples(8, 200)
+@examples(8, 1_000)
 @given(st.lists(STEPS, min_size=10, max_size=40))
 def test_a_client_that_polls_has_what_the_emulator_has(
     server: MastheadServer, steps: list[tuple[Any, ...]]

@@ -19,7 +19,7 @@ from tests.feed.copies import CopierCopy, MirrorCopy
 from tests.feed.cutting import Cut
 from tests.feed.killing import LONG_ANSWER_BYTES, Chaos
 from tests.feed.loader import LARGE, Base
-from tests.long import LONG, ONLY_LONG, SHORT_ON_SQLITE
+from tests.long import MORE_WITH_EVERY, ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import Store
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
 
 
 @SHORT_ON_SQLITE
-@LONG
+@MORE_WITH_EVERY
 def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
     store: Store,
     new_mirror: Callable[[str], str],

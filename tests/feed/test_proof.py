@@ -21,7 +21,7 @@ from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS
 from tests.feed.machine import schedules
 from tests.feed.places import place_of
 from tests.feed.world import prepare
-from tests.long import LONG, LONG_ON_SQLITE, ONLY_LONG
+from tests.long import LONG_ON_SQLITE, MORE_WITH_EVERY, ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql_pool, "WAIT_FOR_CONNECTION_S_MAX", 30.0)
 
 
-@LONG
+@MORE_WITH_EVERY
 def test_every_copy_is_whole_after_every_poll(
     store: Store, place: Place, request: pytest.FixtureRequest
 ) -> None:
@@ -80,7 +80,7 @@ def test_every_copy_is_whole_after_every_poll(
 @LONG_ON_SQLITE
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(fault, marks=LONG if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
+    [pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
 )
 def test_the_schedules_find_each_fault(
     place: Place, fault: str, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,7 @@ from masthead.errors import MastheadError
 from masthead.store import open_store
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.test_any_bytes import almost_csv, almost_ndjson
-from tests.long import LONG
+from tests.long import MORE_WITH_EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,7 +79,7 @@ def publisher(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield publisher
 
 
-@LONG
+@MORE_WITH_EVERY
 def test_no_file_makes_a_fault_or_half_a_load(
     publisher: Publisher, cases: Callable[[float], int], tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, note, settings
 
 from tests.hostile.requests import asked, requests
 from tests.hostile.wire import ENDING
-from tests.long import LONG
+from tests.long import MORE_WITH_EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.api.callers import RawAnswer
     from tests.hostile.wire import Wire
 
-pytestmark = LONG
+pytestmark = MORE_WITH_EVERY
 
 STATUSES = {400, 401, 403, 404, 405, 408, 410, 413, 414, 417, 431}
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

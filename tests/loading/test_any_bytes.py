@@ -118,7 +118,7 @@ ANY_NAME = st.builds("{}.{}{}".format, NAMES, FORMATS, PACKINGS) | NAMES.map("{}
 ANY_FILE = st.tuples(ANY_NAME, st.binary(max_size=200))
 
 
-@examples(30, 100)
+@examples(30, 500)
 @given(file=ANY_FILE | almost_csv() | almost_ndjson() | almost_xlsx())
 @example(file=("subscribers.csv", b'subscriber_id\n"'))
 @example(file=("subscribers.ndjson", b'{"subscriber_id":1' * 20_000))
@@ -148,7 +148,7 @@ def is_record(line: bytes) -> bool:
         return True
 
 
-@examples(30, 100)
+@examples(30, 500)
 @given(file=almost_ndjson())
 def test_with_reject_a_row_is_loaded_or_put_aside_never_both_and_never_neither(
     small: Publisher, tmp_path: Path, file: tuple[str, bytes]

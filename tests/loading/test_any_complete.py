@@ -45,7 +45,7 @@ def rows_of(raw: bytes) -> dict[str, list[str]]:
     return {row[0]: row for row in csv.reader(io.StringIO(raw.decode(), newline=""))}
 
 
-@examples(4, 20)  # on each kind of database
+@examples(4, 100)  # on each kind of database
 @given(data=st.data())
 def test_complete_files_make_of_any_data_what_they_make_of_none(
     new_publisher: Callable[[], Publisher], data: st.DataObject
@@ -67,7 +67,7 @@ def test_complete_files_make_of_any_data_what_they_make_of_none(
     assert all(row[deleted] for key, row in people.items() if key not in expected_people)
 
 
-@examples(4, 20)
+@examples(4, 100)
 @given(data=st.data())
 def test_complete_files_of_some_tables_leave_what_can_be_loaded_again(
     new_publisher: Callable[[], Publisher], data: st.DataObject

@@ -56,7 +56,7 @@ def test_a_cell_that_is_cut_off_is_refused(
     assert publisher.table("subscribers")[1]["email"] == "grace.hopper@"
 
 
-@examples(20, 90)
+@examples(20, 450)
 @given(length=st.integers(1, len(COMPLETE) - 1), ending=st.sampled_from(["csv", "ndjson"]))
 def test_a_file_that_is_cut_off_in_a_record_is_refused_wherever_it_is_cut(
     publisher: Publisher, length: int, ending: str

@@ -148,7 +148,7 @@ def cell(name: str) -> st.SearchStrategy[str]:
     return st.just("")
 
 
-@examples(3, 15)  # on each kind of database
+@examples(3, 75)  # on each kind of database
 @given(loads=st.lists(later_files(), min_size=1, max_size=4))
 def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
     new_publisher: Callable[[], Publisher], loads: list[dict[str, str]]
@@ -172,7 +172,7 @@ def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
         assert publisher.commit_count() == count
 
 
-@examples(2, 10)  # on each kind of database
+@examples(2, 50)  # on each kind of database
 @given(data=st.data())
 def test_whoever_is_erased_the_files_of_before_change_nothing(
     new_publisher: Callable[[], Publisher], data: st.DataObject

@@ -93,7 +93,7 @@ def test_the_small_publisher_comes_back_byte_for_byte(
     assert small.table("subscribers")[0]["email"] in SMALL["subscribers.csv"]
 
 
-@examples(2, 12)  # on each kind of database
+@examples(2, 60)  # on each kind of database
 @given(data=st.data())
 def test_import_of_an_export_exported_again_is_the_same_bytes(
     new_publisher: Callable[[], Publisher], data: st.DataObject

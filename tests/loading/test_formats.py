@@ -66,7 +66,7 @@ def tables(draw: st.DrawFn, cells: st.SearchStrategy[str] = TEXT) -> list[list[s
     return [["id", "name", "e-mail", "city"][:width], *draw(st.lists(row, max_size=5))]
 
 
-@examples(40, 120)
+@examples(40, 600)
 @given(
     rows=tables(),
     separator=SEPARATORS,
@@ -88,7 +88,7 @@ def test_what_is_written_in_a_dialect_that_is_said_is_read(
     assert table_of(path, said) == (rows[0], [tuple(row) for row in rows[1:]])
 
 
-@examples(40, 120)
+@examples(40, 600)
 @given(
     rows=tables(),
     separator=SEPARATORS,
@@ -108,7 +108,7 @@ def test_what_is_written_in_another_dialect_is_detected(
     assert table_of(path) == (rows[0], [tuple(row) for row in rows[1:]])
 
 
-@examples(40, 120)
+@examples(40, 600)
 @given(table=st.sampled_from(TABLES), data=st.data())
 def test_nothing_is_detected_in_a_plain_file_whatever_its_cells(
     tmp_path_factory: pytest.TempPathFactory, table: object, data: st.DataObject

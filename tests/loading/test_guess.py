@@ -70,7 +70,7 @@ def test_a_spreadsheet_is_guessed_so_that_it_loads(publisher: Publisher) -> None
     assert [row["type"] for row in publisher.table("subscriptions")] == ["Print", "Both"]
 
 
-@examples(2, 30)
+@examples(2, 150)
 @given(files=publishers())
 def test_the_guess_of_exported_files_loads_them_as_they_are(
     new_publisher: Callable[[], Publisher], files: dict[str, str]
@@ -160,7 +160,7 @@ HEADERS = st.lists(
 CELLS = st.sampled_from(["", "1", "31.12.2025", "1,5 €", "ja", "P", '"', "\x7f", "\u2028", "é"])
 
 
-@examples(60, 200)
+@examples(60, 1_000)
 @given(
     header=HEADERS,
     rows=st.lists(st.lists(CELLS, max_size=6), max_size=3),

@@ -46,7 +46,7 @@ def rewritten(exported: Mapping[str, bytes], style: Style) -> dict[str, str]:
     return files
 
 
-@examples(10, 100)
+@examples(10, 500)
 @given(files=publishers(), style=STYLES)
 def test_exported_rewritten_and_mapped_back_all_rows_are_the_same(
     new_publisher: Callable[[], Publisher], files: dict[str, str], style: Style
@@ -110,7 +110,7 @@ CONTENTS = st.builds(
 ) | st.binary(max_size=60)
 
 
-@examples(60, 200)
+@examples(60, 1_000)
 @given(
     mapping=almost_mappings() | st.text(max_size=40),
     content=CONTENTS,
@@ -141,7 +141,7 @@ def test_whatever_file_and_mapping_a_load_succeeds_or_explains_itself_and_change
         assert all(len(after[table]) >= len(before[0][table]) for table in after)
 
 
-@examples(100, 300)
+@examples(100, 1_500)
 @given(raw=st.binary(max_size=200) | almost_mappings().map(str.encode))
 def test_any_bytes_are_a_mapping_or_are_told_why_not(raw: bytes) -> None:
     sentences = []

@@ -131,7 +131,7 @@ def test_accounts_have_keys_of_their_own(new_publisher: Callable[[], Publisher])
     assert (ids(one), ids(two)) == ({"K-1": 1, "K-2": 2}, {"K-2": 1})
 
 
-@examples(5, 40)
+@examples(5, 200)
 @given(loads=st.lists(st.lists(KEYS, max_size=5), min_size=1, max_size=4))
 def test_the_same_key_has_the_same_id_over_any_sequence_of_loads(
     new_publisher: Callable[[], Publisher], loads: list[list[str]]

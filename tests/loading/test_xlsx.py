@@ -81,7 +81,7 @@ def test_a_cell_is_the_text_that_other_formats_would_have(
     assert row == {"id": "1", "cell": text}
 
 
-@examples(20, 60)
+@examples(20, 300)
 @given(
     rows=st.lists(
         st.lists(

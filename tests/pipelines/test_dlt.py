@@ -167,7 +167,7 @@ def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
     publisher: Publisher, loaded: Loaded, situation: str, request: pytest.FixtureRequest
 ) -> None:
     """rules, "Pipelines: killed runs": while it extracts, normalizes or loads."""
-    points = 20 if request.config.getoption("long") else 4
+    points = 20 if request.config.getoption("every") else 4
     number = 0
 
     def prepare() -> Loaded:

@@ -109,7 +109,7 @@ def test_a_run_that_is_killed_anywhere_loses_nothing(
     publisher: Publisher, tapped: Tapped, anew: bool, request: pytest.FixtureRequest
 ) -> None:
     """rules, "Pipelines: killed runs": the state is told after the records."""
-    points = 20 if request.config.getoption("long") else 6
+    points = 20 if request.config.getoption("every") else 6
     tapped.update(publisher)
     for point in range(points):
         publisher.load(

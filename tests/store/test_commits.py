@@ -62,7 +62,7 @@ def test_a_commit_has_no_stamp_until_it_is_given_one(opened: OpenStore, clock: C
     assert stamps(opened) == [START_US, START_US + 5]
 
 
-@examples(10, 40)
+@examples(10, 200)
 @given(steps=st.lists(st.integers(-(10**12), 10**9), min_size=1, max_size=8))
 def test_stamps_rise_strictly_however_the_clock_steps(
     opened: OpenStore, clock: Clock, steps: list[int]

@@ -74,7 +74,7 @@ def file_of(rows: list[dict[str, int | str]]) -> str:
     return "\n".join([",".join(["subscriber_id", *names]), *lines, ""])
 
 
-@examples(4, 30)
+@examples(4, 150)
 @given(loads=_loads)
 def test_each_kind_of_subscription_is_known_once(
     shared: Shared, loads: list[list[dict[str, int | str]]]
@@ -96,7 +96,7 @@ def test_each_kind_of_subscription_is_known_once(
     assert len(known) == len(set(known))
 
 
-@examples(4, 30)
+@examples(4, 150)
 @given(
     loads=_loads,
     filters=st.dictionaries(

@@ -128,7 +128,7 @@ def shared(store: Store) -> Iterator[Shared]:
         found.store.close()
 
 
-@examples(30, 150)
+@examples(30, 750)
 @given(
     rows=_subscriptions,
     filters=_some_of(ASKED),
@@ -160,7 +160,7 @@ def test_a_list_of_subscriptions_has_the_first_that_fit_by_ascending_id(
     )[: page["limit"]]
 
 
-@examples(30, 150)
+@examples(30, 750)
 @given(
     rows=_subscribers,
     filters=_some_of({name: st.sampled_from([*TEXTS, "a*", "ab*", "b*", "*"]) for name in NAMES}),
