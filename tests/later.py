@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VERSION = "99.1.0"
 HIDES_KEYS = (
     "ALTER TABLE subscribers ADD COLUMN note TEXT; "
-    "UPDATE api_keys SET key_hash = key_hash || '-later';"
+    "UPDATE credentials SET key_hash = key_hash || '-later';"
 )
 """The version before finds nobody's credentials after this migration."""
 

@@ -38,7 +38,7 @@ def ask(server: Server, pair: Pair) -> httpx2.Response:
 
 
 def rotate(database: str, *options: str) -> Pair:
-    masthead("accounts", "rotate-key", 1, *options, database=database)
+    masthead("accounts", "rotate-credentials", 1, *options, database=database)
     account = shown(database)
     return account["api_key"], account["api_login"]
 
@@ -54,7 +54,7 @@ def on_the_wire(server: Server, pair: Pair) -> set[Pair]:
 
 
 def test_both_pairs_work_during_the_overlap_and_each_sees_itself(database: str) -> None:
-    """rules, "Rotation of API secrets": who holds an old pair does not get the new one."""
+    """rules, "Rotation of credentials": who holds an old pair does not get the new one."""
     masthead("accounts", "add", 9, "--master", "--api-key=mk", "--api-login=ml", database=database)
     with serving(database) as server:
         new = rotate(database, "--overlap", "24h")
@@ -69,7 +69,7 @@ def test_both_pairs_work_during_the_overlap_and_each_sees_itself(database: str) 
 
 
 def test_the_last_use_of_each_pair_is_shown(database: str) -> None:
-    """rules, "Last use of API secrets"; a server writes what it still has when it ends."""
+    """rules, "Last use of credentials"; a server writes what it still has when it ends."""
     assert shown(database)["last_used"] == ""
     with serving(database) as server:
         assert ask(server, OLD).status_code == 200
@@ -80,14 +80,19 @@ def test_the_last_use_of_each_pair_is_shown(database: str) -> None:
         assert ask(server, new).status_code == 200
     account = shown(database)
     assert account["last_used"] >= first
-    assert account["former_key_last_used"] == first
-    assert account["former_key_until"] > account["last_used"]
+    assert account["former_credentials_last_used"] == first
+    assert account["former_credentials_until"] > account["last_used"]
 
 
 def test_a_time_that_is_none_is_refused(database: str) -> None:
     for overlap in ("24", "h", "-1h", "1w", "1.5h", ""):
         done = masthead(
-            "accounts", "rotate-key", 1, f"--overlap={overlap}", database=database, exit_status=2
+            "accounts",
+            "rotate-credentials",
+            1,
+            f"--overlap={overlap}",
+            database=database,
+            exit_status=2,
         )
         assert "is not a time such as 60s, 5m, 24h or 7d" in done.stderr
     assert shown(database)["api_key"] == OLD[0]

@@ -181,7 +181,7 @@ class Office(Desk):
     # Renewals
 
     def set_effort(self, publication: int, effort: int, issues_left: int) -> None:
-        renewals.set_effort(self.books, renewals.Point(publication, effort, issues_left))
+        renewals.set_effort(self.books, renewals.Effort(publication, effort, issues_left))
 
     def remove_effort(self, publication: int, effort: int) -> None:
         renewals.remove_effort(self.books, publication, effort)

@@ -126,7 +126,7 @@ def test_an_issue_is_delivered_out_of_the_oldest_term(desk: Desk) -> None:
     desk.refresh()
     made = close(desk)
     assert (made.name, made.entries, made.held) == ("Tide no. 3", 2, [])
-    assert [tuple(run) for run in made.runs] == [
+    assert [tuple(run) for run in made.press_run] == [
         ("Digital", 0, 0, 1, 1, 0),
         ("Print", 0, 1, 1, 7, 2),
     ]

@@ -42,10 +42,10 @@ def with_left(desk: Desk, left: int) -> None:
 def efforts(desk: Desk, *points: int) -> None:
     """Set the efforts of the publication, numbered from 1."""
     for effort, point in enumerate(points, 1):
-        renewals.set_effort(desk.books, renewals.Point(1, effort, point))
+        renewals.set_effort(desk.books, renewals.Effort(1, effort, point))
 
 
-def test_the_donor_of_a_gift_gets_the_letter(desk: Desk) -> None:
+def test_the_payer_of_a_gift_gets_the_letter(desk: Desk) -> None:
     """circulation, "Renewals"."""
     efforts(desk, 3)
     assert letters_of(desk) == []
@@ -85,7 +85,7 @@ def renewed(desk: Desk) -> int:
 
 
 def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:
-    """rules, "A letter's point below zero": grace that nobody has paid for does not count."""
+    """rules, "Efforts due below zero": grace that nobody has paid for does not count."""
     efforts(desk, -2)
     with_left(desk, 0)
     assert letters_of(desk) == []
@@ -131,4 +131,4 @@ def test_who_is_not_written_to(desk: Desk, why: str) -> None:
     (left,) = letters_of(desk)
     assert left["subscription_id"] == 2
     if why == "deleted":
-        assert left["to_subscriber_id"] == 3, "a donor who is deleted gets no letter"
+        assert left["to_subscriber_id"] == 3, "a payer who is deleted gets no letter"

@@ -281,7 +281,7 @@ def test_the_lists_are_what_the_page_says(course: Course) -> None:
         [
             step,
             str(made.entries),
-            *(str(sum(run.entries for run in made.runs if kind(run) == k)) for k in KINDS),
+            *(str(sum(run.entries for run in made.press_run if kind(run) == k)) for k in KINDS),
             ", ".join(f"{names[each.subscription_id]} {each.why}" for each in made.held),
         ]
         for step, made in course.lists.items()

@@ -44,7 +44,7 @@ def desk(url: str) -> Iterator[Desk]:
                  renew_campaign_active=1)  # fmt: skip
         of_books: dict[str, Any] = {"issues": 1, "issues_left": 1, "kind": "free"}
         desk.put("terms", term_id=1, subscription_id=1, **of_books)
-        renewals.set_effort(desk.books, renewals.Point(1, 1, 1))
+        renewals.set_effort(desk.books, renewals.Effort(1, 1, 1))
         yield desk
 
 

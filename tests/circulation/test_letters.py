@@ -49,7 +49,7 @@ def letters(desk: Desk) -> list[dict[str, Any]]:
 
 
 def effort(desk: Desk, number: int, left: int, *bundle: Any) -> None:
-    renewals.set_effort(desk.books, renewals.Point(1, number, left, *bundle))
+    renewals.set_effort(desk.books, renewals.Effort(1, number, left, *bundle))
 
 
 def refusal(desk: Desk, *point: Any) -> str:
@@ -110,7 +110,7 @@ def test_a_letter_has_the_bundle_of_its_effort(desk: Desk) -> None:
     for bundle_id, why in ((1, "is retired"), (2, "gives nothing"), (99, "no bundle 99")):
         assert why in refusal(desk, 1, 5, bundle_id)
     effort(desk, 1, 5)
-    assert [point.bundle_id for point, _ in renewals.efforts(desk.books)] == [None]
+    assert [each.bundle_id for each, _ in renewals.efforts(desk.books)] == [None]
 
 
 def test_a_letter_has_name_and_address_of_one_place(desk: Desk) -> None:

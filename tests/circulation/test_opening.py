@@ -276,7 +276,7 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
         (3, 2, "opening"),
         (1, 0, "opening"),
     ]
-    renewals.set_effort(desk.books, renewals.Point(1, 1, 3))
-    renewals.set_effort(desk.books, renewals.Point(1, 2, -1))
+    renewals.set_effort(desk.books, renewals.Effort(1, 1, 3))
+    renewals.set_effort(desk.books, renewals.Effort(1, 2, -1))
     assert renewals.due(desk.books) == [renewals.Due(1, 1, 1), renewals.Due(1, 2, 1)]
     issues.close(desk.books, 4)

@@ -242,7 +242,7 @@ def test_the_letter_of_a_gift_goes_to_the_reader_when_the_donor_is_erased(desk: 
         ]
 
     for effort, left in ((1, 12), (2, 11)):
-        renewals.set_effort(desk.books, renewals.Point(1, effort, left))
+        renewals.set_effort(desk.books, renewals.Effort(1, effort, left))
     assert letters() == [(OF_BEN, ADA, WORD)]
     erase(desk)
     assert letters() == [(OF_BEN, BEN, "Dover")]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.circulation.efforts import Effort, renewals
+from masthead.circulation.efforts import EffortResult, renewals
 from masthead.circulation.expiry_report import Expiring, Schedule, expiries
 from masthead.circulation.liability import Booked, liability, months
 from masthead.circulation.press_run import Moves, Served, circulation, press_run
@@ -142,7 +142,9 @@ def test_an_issue_is_the_last_one_of_what_expires_before_the_next() -> None:
 
 
 def test_the_letters_of_an_effort_renewed_went_on_or_wait() -> None:
-    report = renewals("t", [Effort("Tide", 1, 3, 3, 1, 1), Effort("Tide", 2, None, 0, 0, 0)])
+    report = renewals(
+        "t", [EffortResult("Tide", 1, 3, 3, 1, 1), EffortResult("Tide", 2, None, 0, 0, 0)]
+    )
     assert report.rows == (("Tide", 1, 3, 3, 1, 1, 1, 333), ("Tide", 2, None, 0, 0, 0, 0, None))
     assert lines(report)[4].endswith("33.3")
 

@@ -282,7 +282,7 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
 
 def test_there_is_nothing_to_remove_or_resume(desk: Desk) -> None:
     assert "has no effort 4" in refused(desk, renewals.remove_effort, 1, 4)
-    assert "no publication 9" in refused(desk, renewals.set_effort, renewals.Point(9, 1, 1))
+    assert "no publication 9" in refused(desk, renewals.set_effort, renewals.Effort(9, 1, 1))
     assert "has no suspension" in refused(desk, subscriptions.resume, 1)
     with pytest.raises(BadInput):
         subscriptions.move_for_a_while(desk.books, 1, ELM, "2026-05-02", "2026-05-01")

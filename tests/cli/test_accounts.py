@@ -102,8 +102,8 @@ def test_set_without_anything_to_change_is_bad_usage(account: str) -> None:
     assert "say what to change" in done.stderr
 
 
-def test_rotate_key_makes_new_credentials_and_shows_them(account: str) -> None:
-    rotated = shown(masthead("accounts", "rotate-key", 1, database=account).stdout)
+def test_rotate_credentials_makes_new_credentials_and_shows_them(account: str) -> None:
+    rotated = shown(masthead("accounts", "rotate-credentials", 1, database=account).stdout)
     assert rotated["api_key"] != "key"
     assert rotated["api_login"] != "login"
     assert show(account) == rotated
@@ -123,7 +123,7 @@ def test_an_id_that_is_taken_an_unknown_id_and_a_taken_key_are_bad_data(account:
         (("add", 1), "account 1 exists already"),
         (("show", 9), "there is no account 9; `masthead accounts list` lists all"),
         (("set", 9, "--plan=x"), "there is no account 9"),
-        (("rotate-key", 9), "there is no account 9"),
+        (("rotate-credentials", 9), "there is no account 9"),
         (("set", 2, "--api-key=key"), "another account has this key"),
     ):
         done = masthead("accounts", *arguments, database=account, exit_status=1)
@@ -157,7 +157,7 @@ def test_credentials_that_http_basic_cannot_carry_are_refused(
 def test_a_pair_that_is_another_account_s_the_other_way_round_is_bad_data(
     account: str, tmp_path: Path
 ) -> None:
-    """rules, "Pairs that are crosswise"."""
+    """rules, "Credentials that are crosswise"."""
     crosswise = ("--api-key=login", "--api-login=key")
     sentence = "account 1 has this pair the other way round, and a pair opens its account either"
     for command in (("add", 2), ("set", 1)):

@@ -236,7 +236,7 @@ def test_the_record_of_who_did_what_goes_on_through_restores(named: str, tmp_pat
     """rules, "Who did what": nothing of it is lost, or there twice."""
     backup = tmp_path / "backup"
     masthead("backup", backup, database=named)
-    masthead("accounts", "rotate-key", 1, database=named)
+    masthead("accounts", "rotate-credentials", 1, database=named)
     before = ["accounts", "import", "import", "backup", "accounts"]
     assert commands(named) == before
     masthead("restore", backup, "--replace", database=named)

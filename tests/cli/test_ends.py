@@ -35,7 +35,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "accounts list": (),
     "accounts show": ("1",),
     "accounts set": ("1", "--plan=Gold"),
-    "accounts rotate-key": ("1",),
+    "accounts rotate-credentials": ("1",),
     "accounts rekey": ("--lost",),
     "accounts export": (),
     "import": ("in", "--account=1"),

@@ -211,7 +211,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     masthead("accounts", "add", 2, "--company-name", "Zebra", "--api-key=Sesame", database=person)
     options = ("--email=zebra@example.org", "--no-api-active", "--api-login=Sesame")
     masthead("accounts", "set", 2, *options, database=person)
-    masthead("accounts", "rotate-key", 2, "--overlap=1h", database=person)
+    masthead("accounts", "rotate-credentials", 2, "--overlap=1h", database=person)
     masthead("accounts", "export", database=person)
     masthead("feed", "new-epoch", database=person)
     masthead("erase", *WHOM, "--yes", "--earn", database=person)
@@ -223,7 +223,7 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
         (1, f"import {files} --account 1"),
         (2, "accounts add 2 --company-name … --api-key …"),
         (2, "accounts set 2 --email … --no-api-active --api-login …"),
-        (2, "accounts rotate-key 2 --overlap 3600"),
+        (2, "accounts rotate-credentials 2 --overlap 3600"),
         (None, "accounts export"),
         (None, "feed new-epoch"),
         (1, "erase --subscriber 1 --yes --earn --account 1"),
@@ -277,16 +277,16 @@ def test_a_backup_is_in_the_audit_and_so_is_what_was_restored(tmp_path: Path) ->
     database = f"sqlite:///{tmp_path}/x.db"
     masthead("accounts", "add", 1, database=database)
     masthead("backup", tmp_path / "kept", database=database)
-    masthead("accounts", "rotate-key", 1, database=database)
+    masthead("accounts", "rotate-credentials", 1, database=database)
     masthead("restore", tmp_path / "kept", "--replace", database=database)
     assert [record["command"] for record in records(database)] == [
         "accounts add 1",
         f"backup {tmp_path / 'kept'}",
-        "accounts rotate-key 1",
+        "accounts rotate-credentials 1",
         *[f"restore {tmp_path / 'kept'} --replace"] * 2,
     ]
     (last,) = records(database)[-1:]
-    assert last["summary"] == "carried over from the replaced database: API credentials"
+    assert last["summary"] == "carried over from the replaced database: credentials"
 
 
 def test_a_new_secret_key_is_in_the_audit(tmp_path: Path) -> None:

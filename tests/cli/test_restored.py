@@ -82,7 +82,7 @@ def books(tmp_path: Path) -> Iterator[Books]:
 
 def test_what_was_ended_after_the_backup_stays_ended(books: Books) -> None:
     store = books.store
-    accounts.rotate_key(store, 1, overlap_us=HOUR_US)
+    accounts.rotate_credentials(store, 1, overlap_us=HOUR_US)
     accounts.set_account(
         store, 2, {"api_active": 0, "hide_password_md5": 1, "company_name": "After"}
     )
@@ -95,7 +95,7 @@ def test_what_was_ended_after_the_backup_stays_ended(books: Books) -> None:
         before, new = admitted_by(database), accounts.settings_of(database, 1)
     restored = books.restore()
     assert restored.carried.changed == {
-        1: ["API credentials", "operators"],
+        1: ["credentials", "operators"],
         2: [
             "switched on or off",
             "the settings of a master, of password_md5 and of renewal codes",
@@ -115,7 +115,7 @@ def test_what_was_ended_after_the_backup_stays_ended(books: Books) -> None:
 
 
 def test_a_pair_that_ended_opens_nothing_after_a_restore(books: Books) -> None:
-    accounts.rotate_key(books.store, 1)
+    accounts.rotate_credentials(books.store, 1)
     books.restore()
     assert not books.opens("key", "login")
 
@@ -139,7 +139,7 @@ def test_an_account_that_was_removed_comes_back_closed(books: Books) -> None:
 
 
 def test_of_a_damaged_database_nothing_is_known_and_all_sessions_end(books: Books) -> None:
-    accounts.rotate_key(books.store, 1)
+    accounts.rotate_credentials(books.store, 1)
     books.store.close()
     spoil(Store("sqlite", books.backup.parent), books.url)
     restored = books.restore(even_if_unreadable=True)
@@ -153,7 +153,7 @@ def test_of_a_damaged_database_nothing_is_known_and_all_sessions_end(books: Book
 def test_an_older_database_does_not_say_who_may_come_in(books: Books, tmp_path: Path) -> None:
     """As after the restore of an old backup, when a newer one is found."""
     newer = tmp_path / "newer"
-    masthead("accounts", "rotate-key", 1, database=books.url)
+    masthead("accounts", "rotate-credentials", 1, database=books.url)
     masthead("backup", newer, database=books.url)
     books.store.close()
     Path(books.url.removeprefix("sqlite:///")).unlink()
@@ -165,13 +165,13 @@ def test_an_older_database_does_not_say_who_may_come_in(books: Books, tmp_path: 
 
 
 def test_the_command_says_what_came_from_the_replaced_database(books: Books) -> None:
-    accounts.rotate_key(books.store, 1)
+    accounts.rotate_credentials(books.store, 1)
     remove_account(books.store, 2)
     books.store.close()
     done = masthead("restore", books.backup, "--replace", database=books.url)
     assert (
-        "account 1: as in the database that was replaced: API credentials\n"
-        "account 2: removed after the backup, so it is switched off now, without API credentials "
+        "account 1: as in the database that was replaced: credentials\n"
+        "account 2: removed after the backup, so it is switched off now, without credentials "
         "and operators: `masthead accounts remove 2` removes it\n"
     ) in done.stdout
     assert done.stderr == ""
@@ -188,7 +188,7 @@ def test_a_file_of_accounts_closes_what_a_dump_has_opened_again(
     masthead("accounts", "add", 2, "--api-key=two", "--api-login=two", database=account)
     restored = store.copy_database(account, "dump")
     try:
-        masthead("accounts", "rotate-key", 1, database=account)
+        masthead("accounts", "rotate-credentials", 1, database=account)
         masthead("accounts", "set", 2, "--no-api-active", database=account)
         file = tmp_path / "accounts.csv"
         file.write_text(masthead("accounts", "export", database=account).stdout)

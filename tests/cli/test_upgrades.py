@@ -44,7 +44,7 @@ ARGUMENTS = {
     "accounts list": [],
     "accounts rekey": ["--lost"],
     "accounts remove": ["1", "--yes"],
-    "accounts rotate-key": ["1"],
+    "accounts rotate-credentials": ["1"],
     "accounts set": ["1", "--plan=Basic"],
     "accounts show": ["1"],
     "audit": [],

@@ -63,7 +63,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts set",
         "accounts rekey",
         "accounts remove",
-        "accounts rotate-key",
+        "accounts rotate-credentials",
         "accounts export",
         "database",
         "database distribute",

@@ -132,7 +132,7 @@ def test_letters_are_written_once_and_the_next_ones_are_not_taken(
 ) -> None:
     """rules, "What is sent twice": the second click finds other letters due, or none."""
     _place(desk, 10)
-    renewals.set_effort(desk.books, renewals.Point(1, 1, 12))
+    renewals.set_effort(desk.books, renewals.Effort(1, 1, 12))
     browser = console.signed_in("manager")
     form = look(browser, "/renewals/send", publication="")
     assert form["will"] == "Tide, effort 1: 1 letter"

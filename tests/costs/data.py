@@ -84,7 +84,7 @@ def _accounts() -> Records:
 def _add_keys(database: Connection) -> None:
     """Add keys, so many that PostgreSQL looks one up by an index, as it does with the accounts."""
     rows = ((f"{n:064}", f"{n:064}") for n in range(KEYS))
-    database.insert_many("api_keys", ("key_hash", "login_hash"), rows, account_id=ACCOUNTS)
+    database.insert_many("credentials", ("key_hash", "login_hash"), rows, account_id=ACCOUNTS)
 
 
 def _add_history(database: Connection, account_id: int, count: int) -> None:

@@ -74,7 +74,7 @@ def behind(database: str, cluster: Cluster, replica: Cluster, seconds: int) -> I
 
 def revoke(database: str) -> None:
     """Give the account another key, and the old one no time."""
-    masthead("accounts", "rotate-key", ACCOUNT, database=database)
+    masthead("accounts", "rotate-credentials", ACCOUNT, database=database)
 
 
 def test_a_key_revoked_on_the_primary_opens_no_replica_that_is_far_behind(

@@ -249,7 +249,7 @@ def test_a_load_waits_for_a_row_of_its_account_and_nobody_else_does(
                 process.communicate("\n", timeout=0.5)
             masthead("import", changed, "--account", 2, database=database)
             masthead("accounts", "set", 1, "--plan=Gold", database=database)
-            masthead("accounts", "rotate-key", 1, database=database)
+            masthead("accounts", "rotate-credentials", 1, database=database)
         _, err = process.communicate(timeout=COMMAND_SECONDS_MAX)
     assert process.returncode == 0
     # It says so after two seconds, which the others may have taken.

@@ -112,7 +112,7 @@ def test_the_role_of_a_database_sees_nothing_of_another(cluster: Cluster, tmp_pa
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(sql.SQL("SELECT 1 FROM {}").format(sql.Identifier(table)))
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute("SELECT * FROM accounts_for_keys('a', 'b')")
+            connection.execute("SELECT * FROM accounts_for_credentials('a', 'b')")
 
 
 def test_a_query_of_a_server_without_an_account_is_an_error(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 TENANTS_TABLES = ("epochs", "commits", "subscription_kinds", "deletions", *TABLES_BY_NAME)
 GLOBAL_TABLES = {
     "accounts",
-    "api_keys",
+    "credentials",
     "audit",
     "loads",
     "migrations",
@@ -27,7 +27,7 @@ GLOBAL_TABLES = {
 COUNTERS = (
     "login_failures",
     "login_successes",
-    "key_uses",
+    "credential_uses",
     "operator_sessions",
     "request_counts",
 )

@@ -101,7 +101,7 @@ def test_an_api_key_that_another_account_has_is_refused(opened: OpenStore) -> No
 
 
 def test_a_pair_that_works_the_other_way_round_is_refused(opened: OpenStore) -> None:
-    """rules, "Pairs that are crosswise"; in each way in which a pair gets into the database."""
+    """rules, "Credentials that are crosswise"; in each way in which they get into the database."""
     crosswise: accounts.Values = {"api_key": "login-1", "api_login": "key-1"}
     accounts.set_account(opened, 2, {"api_key": "login-1"})
     for account_id, change in (
@@ -122,17 +122,17 @@ def test_a_pair_that_works_the_other_way_round_is_refused(opened: OpenStore) -> 
 
 
 def test_an_account_cannot_turn_its_own_pair_round(opened: OpenStore) -> None:
-    """rules, "Pairs that are crosswise": the earlier pair would go on working."""
+    """rules, "Credentials that are crosswise": the earlier pair would go on working."""
     with pytest.raises(BadInput, match="account 1 has this pair the other way round"):
         accounts.set_account(opened, 1, {"api_key": "login-1", "api_login": "key-1"})
-    accounts.rotate_key(opened, 1)
+    accounts.rotate_credentials(opened, 1)
     accounts.set_account(opened, 1, {"api_key": "login-1", "api_login": "key-1"})
     assert owner(opened, "login-1", "key-1") == 1
 
 
 def test_a_former_pair_counts_as_long_as_it_works(opened: OpenStore, clock: Clock) -> None:
-    """rules, "Pairs that are crosswise"."""
-    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    """rules, "Credentials that are crosswise"."""
+    accounts.rotate_credentials(opened, 1, overlap_us=3_600_000_000)
     crosswise: accounts.Values = {"api_key": "login-1", "api_login": "key-1"}
     for account_id in (1, 2):
         with pytest.raises(BadInput, match="account 1 has this pair the other way round"):
@@ -143,7 +143,7 @@ def test_a_former_pair_counts_as_long_as_it_works(opened: OpenStore, clock: Cloc
 
 
 def test_of_two_crosswise_pairs_at_once_one_is_refused(opened: OpenStore) -> None:
-    """rules, "Pairs that are crosswise"."""
+    """rules, "Credentials that are crosswise"."""
     start = threading.Barrier(2)
 
     def give(account_id: int, key: str, login: str) -> str:
@@ -165,10 +165,10 @@ def test_of_two_crosswise_pairs_at_once_one_is_refused(opened: OpenStore) -> Non
 
 
 def test_a_key_that_is_its_own_login_is_a_pair_as_any(opened: OpenStore) -> None:
-    """rules, "Pairs that are crosswise"."""
+    """rules, "Credentials that are crosswise"."""
     accounts.set_account(opened, 1, {"api_key": "same", "api_login": "same"})
     assert owner(opened, "same", "same") == 1
-    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    accounts.rotate_credentials(opened, 1, overlap_us=3_600_000_000)
     accounts.set_account(opened, 1, {"api_key": "same", "api_login": "same"})
     assert owner(opened, "same", "same") == 1
     with pytest.raises(BadInput, match="another account has this key"):
@@ -179,13 +179,13 @@ def test_a_key_that_is_its_own_login_is_a_pair_as_any(opened: OpenStore) -> None
 def test_of_crosswise_pairs_from_before_the_straight_one_counts(
     opened: OpenStore, first_is_open: int, second_is_open: int
 ) -> None:
-    """rules, "Pairs that are crosswise": an earlier version let them happen."""
+    """rules, "Credentials that are crosswise": an earlier version let them happen."""
     accounts.set_account(opened, 1, {"active": first_is_open})
     accounts.set_account(opened, 2, {"api_active": second_is_open})
     with opened.writer() as database, database.transaction():
         key, login = (database.secret.fingerprint("api", text) for text in ("key-1", "login-1"))
         database.change(
-            "UPDATE api_keys SET key_hash = :login, login_hash = :key WHERE account_id = 2",
+            "UPDATE credentials SET key_hash = :login, login_hash = :key WHERE account_id = 2",
             key=key,
             login=login,
         )
@@ -205,8 +205,8 @@ SAME: list[accounts.Values] = [
 def test_the_pair_that_is_there_already_changes_nothing(
     opened: OpenStore, same: accounts.Values
 ) -> None:
-    """rules, "Rotation of API secrets": and ends no other one."""
-    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    """rules, "Rotation of credentials": and ends no other one."""
+    accounts.rotate_credentials(opened, 1, overlap_us=3_600_000_000)
     now = shown(opened)
     values = {name: now[name] for name in same}
     accounts.set_account(opened, 1, values)
@@ -221,7 +221,7 @@ def test_a_pair_may_share_a_half_with_the_one_before(opened: OpenStore) -> None:
     assert owner(opened, "key-1", "other") == 1
     accounts.set_account(opened, 1, {"api_key": "another", "api_login": "other"})
     assert owner(opened, "another", "other") == 1
-    accounts.rotate_key(opened, 1, overlap_us=3_600_000_000)
+    accounts.rotate_credentials(opened, 1, overlap_us=3_600_000_000)
     accounts.set_account(opened, 1, {"api_key": "another"})
     assert owner(opened, "another", "other") is owner(opened, "key-1", "other") is None
     assert owner(opened, "another", str(shown(opened)["api_login"])) == 1
@@ -233,7 +233,7 @@ def test_a_pair_may_share_a_half_with_the_one_before(opened: OpenStore) -> None:
 def test_a_caller_carries_its_pair_in_the_right_order_and_never_shows_it(
     opened: OpenStore,
 ) -> None:
-    """rules, "Rotation of API secrets"."""
+    """rules, "Rotation of credentials"."""
     with opened.reader() as database:
         for pair in (("key-1", "login-1"), ("login-1", "key-1")):
             caller = credentials.account_for_credentials(database, *pair, now=opened.clock())
@@ -261,7 +261,7 @@ def test_accounts_of_a_file_are_counted(opened: OpenStore) -> None:
 
 
 def test_a_rotated_key_ends_the_old_one_at_once(opened: OpenStore) -> None:
-    accounts.rotate_key(opened, 1)
+    accounts.rotate_credentials(opened, 1)
     assert owner(opened, "key-1", "login-1") is None
     new = shown(opened)
     assert owner(opened, str(new["api_key"]), str(new["api_login"])) == 1
@@ -278,7 +278,7 @@ def test_an_unknown_account_is_not_found(opened: OpenStore) -> None:
     for ask in (
         lambda: shown(opened, 9),
         lambda: accounts.set_account(opened, 9, {"plan": "x"}),
-        lambda: accounts.rotate_key(opened, 9),
+        lambda: accounts.rotate_credentials(opened, 9),
     ):
         with pytest.raises(NotFound, match="there is no account 9"):
             ask()

@@ -30,8 +30,8 @@ def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Cl
     accounts.add_account(opened, {"account_id": 3}, by=ADA)
     clock.now += 1
     accounts.set_account(opened, 2, {"plan": "Secret plan", "website": None}, by=ADA)
-    accounts.rotate_key(opened, 2, by=ADA)
-    accounts.rotate_key(opened, 2, overlap_us=90 * 1_000_000, by=ADA)
+    accounts.rotate_credentials(opened, 2, by=ADA)
+    accounts.rotate_credentials(opened, 2, overlap_us=90 * 1_000_000, by=ADA)
     accounts.save_accounts(opened, [{"account_id": 2, "plan": "x"}], by=ADA)
     epochs.start_epochs(opened, by=ADA)
     assert records(opened) == [
@@ -49,8 +49,8 @@ def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Cl
 
 
 def test_records_are_found_by_account_and_time(opened: OpenStore, clock: Clock) -> None:
-    accounts.rotate_key(opened, 1, by=ADA)
-    accounts.rotate_key(opened, 2, by=ADA)
+    accounts.rotate_credentials(opened, 1, by=ADA)
+    accounts.rotate_credentials(opened, 2, by=ADA)
     clock.now += 5
     epochs.start_epochs(opened, by=ADA)
     everywhere = (None, "a new epoch began in 2 accounts")
@@ -76,7 +76,7 @@ def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
     with pytest.raises(BadInput):
         accounts.set_account(opened, 1, {"api_key": "key-2"}, by=ADA)
     with pytest.raises(NotFound):
-        accounts.rotate_key(opened, 9, by=ADA)
+        accounts.rotate_credentials(opened, 9, by=ADA)
     with pytest.raises(NotFound):
         audit.record_reading(opened, ADA, "read", account_id=9)
     assert records(opened) == []

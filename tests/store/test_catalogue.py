@@ -56,7 +56,7 @@ KINDS = "subscription_kinds"
 # On a server alone: no index of PostgreSQL finds a missing value by comparing it with another's.
 KIND = "kind"
 DEFINERS = {
-    "accounts_for_keys",
+    "accounts_for_credentials",
     "accounts_to_stamp",
     "accounts_with_history",
     "histories",
@@ -381,8 +381,8 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
         *(("login_failures", right) for right in ("INSERT", "UPDATE", "DELETE")),
         *(("login_successes", right) for right in ("INSERT", "DELETE")),
         ("login_successes.succeeded_at", "UPDATE"),
-        ("key_uses", "INSERT"),
-        ("key_uses.used_at", "UPDATE"),
+        ("credential_uses", "INSERT"),
+        ("credential_uses.used_at", "UPDATE"),
         *(("request_counts", right) for right in ("INSERT", "DELETE")),
         *((f"request_counts.{name}", "UPDATE") for name in ("requests", "errors", "last_at")),
         *((f"{function}()", "EXECUTE") for function in DEFINERS),

@@ -73,7 +73,7 @@ def test_a_file_of_counters_that_another_version_made_is_refused(
 ) -> None:
     """rules, "Checksums of migrations"."""
     with opened.counters() as counters:
-        counters.script("PRAGMA user_version = 0; ALTER TABLE key_uses DROP COLUMN used_at")
+        counters.script("PRAGMA user_version = 0; ALTER TABLE credential_uses DROP COLUMN used_at")
     with closing(find_store(url)) as other:
         for ask in (other.open_to_serve, lambda: other.counters().__enter__()):
             with pytest.raises(StoreUnavailable, match="-logins were made by another version"):

@@ -91,7 +91,7 @@ def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> No
             credentials.account_for_credentials(database, "key", "login", now=0)
         ((sql, values),) = found
         assert plan(database, sql, values) == [
-            "SEARCH k USING INDEX sqlite_autoindex_api_keys_1 (key_hash=?)",
+            "SEARCH k USING INDEX sqlite_autoindex_credentials_1 (key_hash=?)",
             "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)",
         ]
 

@@ -53,7 +53,7 @@ ROWS = {
         "n, kind FROM generate_series(1001, 3000) AS n, unnest(ARRAY['data', 'stamps']) AS kind"
     ),
     "epochs (account_id)": "n FROM generate_series(1001, 3000) AS n",
-    "api_keys (key_hash, account_id)": "n, n FROM generate_series(1001, 3000) AS n",
+    "credentials (key_hash, account_id)": "n, n FROM generate_series(1001, 3000) AS n",
     "commits (account_id, commit_id, visible_at)": f"a, n, 1000 * n FROM {FEW}",
     "publications (account_id, publication_id, name)": f"a, n, 'Title ' || n FROM {FEW}",
     "issues (account_id, issue_id, publication_id)": f"a, n, 1001 + n % 200 FROM {SOME}",
@@ -288,7 +288,7 @@ def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher, served
     def scans(database: Connection) -> tuple[int, int]:
         ((walks, looks),) = database.rows(
             "SELECT seq_scan, coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables "
-            "WHERE relname = 'api_keys'"
+            "WHERE relname = 'credentials'"
         )
         return walks, looks
 

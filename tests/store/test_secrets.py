@@ -1,6 +1,6 @@
-"""API secrets: sealed with a key that is not in the database, found by keyed hashes.
+"""Credentials: sealed with a key that is not in the database, found by keyed hashes.
 
-decisions, "API secrets at rest" and "The secret key".
+decisions, "Credentials at rest" and "The secret key".
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def pair_of(store: OpenStore, account_id: int = 1) -> tuple[str, str]:
 
 
 def test_a_dump_of_the_database_holds_no_secret(opened: OpenStore) -> None:
-    """decisions, "API secrets at rest"."""
-    accounts.rotate_key(opened, 2, overlap_us=HOUR_US)
+    """decisions, "Credentials at rest"."""
+    accounts.rotate_credentials(opened, 2, overlap_us=HOUR_US)
     with opened.writer() as database:
         dump = [database.rows(f"SELECT * FROM {table}") for table in tables(database)]
     for secret in (*PAIRS, *pair_of(opened, 2)):
@@ -85,7 +85,7 @@ def test_the_same_secret_is_sealed_otherwise_each_time(opened: OpenStore) -> Non
             return database.rows("SELECT api_key, api_login FROM accounts WHERE account_id = 1")
 
     before = sealed()
-    accounts.rotate_key(opened, 1)
+    accounts.rotate_credentials(opened, 1)
     accounts.set_account(opened, 1, {"api_key": "key-1", "api_login": "login-1"})
     assert sealed() != before
     assert pair_of(opened) == ("key-1", "login-1")
@@ -95,8 +95,8 @@ def test_the_same_secret_is_sealed_otherwise_each_time(opened: OpenStore) -> Non
 
 
 def test_both_pairs_work_until_the_overlap_is_over(opened: OpenStore, clock: Clock) -> None:
-    """rules, "Rotation of API secrets"; what is shown is the new one."""
-    accounts.rotate_key(opened, 1, overlap_us=24 * HOUR_US)
+    """rules, "Rotation of credentials"; what is shown is the new one."""
+    accounts.rotate_credentials(opened, 1, overlap_us=24 * HOUR_US)
     new = pair_of(opened)
     assert new != ("key-1", "login-1")
     assert owner(opened, *new) == owner(opened, "key-1", "login-1") == 1
@@ -113,11 +113,11 @@ def test_both_pairs_work_until_the_overlap_is_over(opened: OpenStore, clock: Clo
 def test_a_pair_keeps_its_end_when_the_next_one_is_replaced(
     opened: OpenStore, clock: Clock
 ) -> None:
-    accounts.rotate_key(opened, 1, overlap_us=2 * HOUR_US)
+    accounts.rotate_credentials(opened, 1, overlap_us=2 * HOUR_US)
     second = pair_of(opened)
     clock.now += HOUR_US
-    accounts.rotate_key(opened, 1, overlap_us=2 * HOUR_US)
-    assert [pair.ends_at for pair in credentials.pairs_of(opened, 1)] == [
+    accounts.rotate_credentials(opened, 1, overlap_us=2 * HOUR_US)
+    assert [pair.ends_at for pair in credentials.credentials_of(opened, 1)] == [
         None,
         clock.now + 2 * HOUR_US,
         clock.now + HOUR_US,
@@ -126,13 +126,13 @@ def test_a_pair_keeps_its_end_when_the_next_one_is_replaced(
     assert owner(opened, "key-1", "login-1") is None
     assert owner(opened, *second) == 1
     # Without an overlap all that there were end at once.
-    accounts.rotate_key(opened, 1)
+    accounts.rotate_credentials(opened, 1)
     assert owner(opened, *second) is None
-    assert [pair.ends_at for pair in credentials.pairs_of(opened, 1)] == [None]
+    assert [pair.ends_at for pair in credentials.credentials_of(opened, 1)] == [None]
 
 
 def test_a_key_whose_time_is_not_over_is_taken(opened: OpenStore, clock: Clock) -> None:
-    accounts.rotate_key(opened, 1, overlap_us=HOUR_US)
+    accounts.rotate_credentials(opened, 1, overlap_us=HOUR_US)
     with pytest.raises(BadInput, match="another account has this key"):
         accounts.set_account(opened, 2, {"api_key": "key-1"})
     clock.now += HOUR_US
@@ -141,15 +141,15 @@ def test_a_key_whose_time_is_not_over_is_taken(opened: OpenStore, clock: Clock) 
 
 
 def test_an_account_may_go_back_to_its_old_pair(opened: OpenStore) -> None:
-    accounts.rotate_key(opened, 1, overlap_us=HOUR_US)
+    accounts.rotate_credentials(opened, 1, overlap_us=HOUR_US)
     accounts.set_account(opened, 1, {"api_key": "key-1", "api_login": "login-1"})
     assert owner(opened, "key-1", "login-1") == 1
-    assert [pair.ends_at for pair in credentials.pairs_of(opened, 1)] == [None]
+    assert [pair.ends_at for pair in credentials.credentials_of(opened, 1)] == [None]
 
 
 def test_the_same_pair_again_ends_no_other_one(opened: OpenStore) -> None:
     """A file of accounts that was exported, changed elsewhere, and is loaded back."""
-    accounts.rotate_key(opened, 1, overlap_us=HOUR_US)
+    accounts.rotate_credentials(opened, 1, overlap_us=HOUR_US)
     api_key, api_login = pair_of(opened)
     row: accounts.Values = {
         "account_id": 1,
@@ -174,7 +174,7 @@ def test_half_a_pair_may_be_changed(opened: OpenStore) -> None:
 def test_the_last_use_of_each_pair_is_written_once_a_minute(
     opened: OpenStore, clock: Clock
 ) -> None:
-    """rules, "Last use of API secrets"."""
+    """rules, "Last use of credentials"."""
     uses = credentials.Uses()
 
     def use(user: str, password: str) -> None:
@@ -185,7 +185,7 @@ def test_the_last_use_of_each_pair_is_written_once_a_minute(
         uses.write(opened)
 
     def used() -> list[int | None]:
-        return [pair.used_at for pair in credentials.pairs_of(opened, 1)]
+        return [pair.used_at for pair in credentials.credentials_of(opened, 1)]
 
     assert used() == [None]
     use("key-1", "login-1")
@@ -197,7 +197,7 @@ def test_the_last_use_of_each_pair_is_written_once_a_minute(
     use("login-1", "key-1")
     assert used() == [clock.now]
     before = clock.now
-    accounts.rotate_key(opened, 1, overlap_us=HOUR_US)
+    accounts.rotate_credentials(opened, 1, overlap_us=HOUR_US)
     clock.now += 60 * SECOND_US
     use(*pair_of(opened))
     assert used() == [clock.now, before]
@@ -213,7 +213,7 @@ def test_a_use_that_could_not_be_written_is_written_later(opened: OpenStore, clo
     with pytest.raises(StoreUnavailable):
         uses.write(nowhere)
     uses.write(opened, every_us=0)
-    assert [pair.used_at for pair in credentials.pairs_of(opened, 1)] == [START_US]
+    assert [pair.used_at for pair in credentials.credentials_of(opened, 1)] == [START_US]
 
 
 # The key
@@ -356,7 +356,7 @@ def test_all_pairs_can_be_sealed_with_another_key(
     opened: OpenStore, url: str, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """decisions, "The secret key": the same credentials."""
-    accounts.rotate_key(opened, 2, overlap_us=HOUR_US)
+    accounts.rotate_credentials(opened, 2, overlap_us=HOUR_US)
     second = pair_of(opened, 2)
     opened.close()
     old = tmp_path / "old-key"

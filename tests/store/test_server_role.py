@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EVERY_TABLE = (*TENANTS_TABLES_OF_A_SERVER, *GLOBAL_TABLES, *STAGING_TABLES, "heartbeat", "nodes")
 # What a server may write is not of the contract; each of these is looked at below.
-WRITTEN = {"commits", "account_locks", "epochs", "heartbeat", "login_failures", "key_uses"}
+WRITTEN = {"commits", "account_locks", "epochs", "heartbeat", "login_failures", "credential_uses"}
 WRITTEN |= {"login_successes", "request_counts"}
 DELETED = {"login_failures", "login_successes", "request_counts"}
 
@@ -49,7 +49,9 @@ def owned(store: Store) -> Iterator[str]:
                     id=account_id,
                 )
                 database.change("INSERT INTO login_successes VALUES (:id, 'x', 1)", id=account_id)
-                database.change("INSERT INTO key_uses VALUES (:id, 'pair', 1)", id=account_id)
+                database.change(
+                    "INSERT INTO credential_uses VALUES (:id, 'pair', 1)", id=account_id
+                )
                 database.change(
                     "INSERT INTO request_counts VALUES (:id, '2026-01-01', 'orders', 1, 0, 1)",
                     id=account_id,
@@ -119,7 +121,7 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         pytest.param("UPDATE account_locks SET account_id = 2", marks=ONE_SERVER),
         "INSERT INTO epochs (account_id, epoch_at) VALUES (1, 1)",
         pytest.param("UPDATE epochs SET account_id = 2", marks=ONE_SERVER),
-        "UPDATE key_uses SET key_hash = 'other'",
+        "UPDATE credential_uses SET key_hash = 'other'",
         "UPDATE request_counts SET operation = 'other'",
         # Of another account.
         "INSERT INTO commits (account_id, commit_id) VALUES (2, 99)",
@@ -127,7 +129,7 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         pytest.param("UPDATE login_failures SET account_id = 2", marks=ONE_SERVER),
         "INSERT INTO login_successes VALUES (2, 'other', 1)",
         "UPDATE login_successes SET login = 'other'",
-        "INSERT INTO key_uses VALUES (2, 'other', 1)",
+        "INSERT INTO credential_uses VALUES (2, 'other', 1)",
         "INSERT INTO request_counts VALUES (2, '2026-01-01', 'other', 1, 0, 1)",
     ],
 )
@@ -147,7 +149,7 @@ def test_a_server_stamps_and_counts_for_its_account_and_no_more(
         "UPDATE login_failures SET failed_at = 2",
         "UPDATE login_successes SET succeeded_at = 2",
         "DELETE FROM login_successes",
-        "UPDATE key_uses SET used_at = 2",
+        "UPDATE credential_uses SET used_at = 2",
         "UPDATE request_counts SET requests = 2",
         "DELETE FROM login_failures",
         "DELETE FROM request_counts",
@@ -280,7 +282,9 @@ def test_a_server_counts_wrong_guesses_and_the_uses_of_pairs(
             uses.note(caller, clock.now)
     uses.write(served)
     for account_id in (1, 2):
-        assert [pair.used_at for pair in credentials.pairs_of(opened, account_id)] == [clock.now]
+        assert [pair.used_at for pair in credentials.credentials_of(opened, account_id)] == [
+            clock.now
+        ]
 
 
 @ON_POSTGRESQL
@@ -309,7 +313,7 @@ def test_a_server_can_change_no_account(opened: OpenStore, served: OpenStore) ->
         lambda: accounts.set_account(served, 1, {"plan": "Premium"}),
         lambda: accounts.set_account(served, 1, {"hide_password_md5": 1}),
         lambda: accounts.add_account(served, {"account_id": 3}),
-        lambda: accounts.rotate_key(served, 1),
+        lambda: accounts.rotate_credentials(served, 1),
     )
     for change in changes:
         with refused("permission denied for table secret_key"):
@@ -335,7 +339,7 @@ def test_the_servers_of_one_database_read_nothing_of_another(
             with subtests.test(table=table), pytest.raises(psycopg.errors.InsufficientPrivilege):
                 session.execute(f"SELECT * FROM {table}".encode())
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            session.execute("SELECT * FROM accounts_for_keys('', '')")
+            session.execute("SELECT * FROM accounts_for_credentials('', '')")
 
 
 @ON_POSTGRESQL

@@ -192,8 +192,8 @@ WRITING = {
     "no failure": "DELETE FROM login_failures",
     "a success": "INSERT INTO login_successes VALUES (1, 'login', 1)",
     "no success": "DELETE FROM login_successes",
-    "a use": "INSERT INTO key_uses VALUES (1, 'hash', 1)",
-    "a later use": "UPDATE key_uses SET used_at = 1",
+    "a use": "INSERT INTO credential_uses VALUES (1, 'hash', 1)",
+    "a later use": "UPDATE credential_uses SET used_at = 1",
     "a request": "INSERT INTO request_counts VALUES (1, '2026-01-01', 'orders', 1, 0, 1)",
     "no request": "DELETE FROM request_counts",
     "a lock": "SELECT 1 FROM account_locks WHERE account_id = 1 FOR UPDATE",
@@ -232,7 +232,7 @@ def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
 
 def test_what_no_server_needs_none_can_read(shared: OpenStore, subtests: pytest.Subtests) -> None:
     """Nor what an account's load has staged, whichever account it speaks for."""
-    others = ("api_keys", "audit", "loads", "natural_keys")
+    others = ("credentials", "audit", "loads", "natural_keys")
     denied = "may not do this: permission denied for table"
     for table in (*STAGING_TABLES, *sorted(OF_THE_BOOKS | OF_THE_CONSOLE), *others):
         with subtests.test(table=table), shared.reader() as database:

@@ -213,7 +213,7 @@ def test_a_load_does_not_keep_accounts_from_being_added_and_changed(opened: Open
     def change() -> None:
         accounts.add_account(opened, {"account_id": 3})
         accounts.set_account(opened, 1, {"plan": "Premium"})
-        accounts.rotate_key(opened, 1)
+        accounts.rotate_credentials(opened, 1)
 
     with opened.writer() as onlooker:
         with opened.writer() as database, database.transaction():
@@ -236,7 +236,7 @@ def test_a_change_that_waits_for_a_load_holds_up_no_key(opened: OpenStore, accou
     def change() -> None:
         if account_id == 3:
             accounts.add_account(opened, {"account_id": account_id})
-        accounts.rotate_key(opened, account_id)
+        accounts.rotate_credentials(opened, account_id)
 
     with opened.writer() as onlooker:
         with opened.writer() as database, database.transaction():
@@ -261,7 +261,9 @@ def test_epochs_that_wait_for_a_load_hold_up_no_key_and_no_stamp(
             database.lock_account(2)
             waiting = Beside(lambda: epochs.start_epochs(opened))
             waiting.wait_until_it_waits(onlooker)
-            Beside(lambda: accounts.rotate_key(opened, 1)).end_without_waiting(onlooker, others=1)
+            Beside(lambda: accounts.rotate_credentials(opened, 1)).end_without_waiting(
+                onlooker, others=1
+            )
             commits.stamp_commits(opened, 1, waits=False)
             assert stamps(opened, 1) == [START_US, clock.now]
         assert waiting.result() is None

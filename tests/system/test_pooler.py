@@ -242,7 +242,7 @@ def use(database: str, direct: str, folder: Path) -> dict[str, object]:
         ("erase", "--account", 1, "--subscriber", 1, "--yes"),
         ("accounts", "set", 3, "--company-name", "Renamed", "--master"),
         ("accounts", "set", 404, "--company-name", "Nobody"),
-        ("accounts", "rotate-key", 2),
+        ("accounts", "rotate-credentials", 2),
         ("feed", "new-epoch"),
         ("import", DATA / "golden", "--account", 1),
         ("accounts", "list"),

@@ -249,7 +249,7 @@ class App:
         else:
             caller = caller_of(credentials, connection, service.store, now)
         received.account_id = caller.account_id
-        service.key_uses.note(caller, now)
+        service.credential_uses.note(caller, now)
         if service.rate_limit:
             taken = service.rate_limit.take(caller.account_id)
             received.more_headers = taken.headers

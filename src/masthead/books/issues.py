@@ -9,7 +9,7 @@ from masthead.store.books import issue_lists, mail_file
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.closing import (
     MailingList,
-    Run,
+    PressRunPart,
     check_open,
     deliver,
     write_expiry_after_closing,
@@ -33,8 +33,8 @@ __all__ = [
     "Issue",
     "ListShown",
     "MailingList",
+    "PressRunPart",
     "Reopened",
-    "Run",
     "Written",
     "all_of",
     "close",

@@ -13,15 +13,15 @@ from masthead.store.books import renewing
 from masthead.store.books.catalogue import bundles
 from masthead.store.books.catalogue_records import Bundle
 from masthead.store.books.issue import check_publication
-from masthead.store.books.renewing import FILE_WITH, LETTER, Due, Letter, Point
+from masthead.store.books.renewing import FILE_WITH, LETTER, Due, Effort, Letter
 
 __all__ = [
     "LETTER",
     "Due",
+    "Effort",
     "EffortRemoved",
     "Letter",
     "Letters",
-    "Point",
     "Sent",
     "due",
     "efforts",
@@ -77,7 +77,7 @@ class Sent(NamedTuple):
         return f"{letters} of renewal{whose} {verb} written out{file}"
 
 
-def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Point, Bundle | None]]:
+def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Effort, Bundle | None]]:
     """Return the efforts, of one publication or of all, each with its bundle.
 
     Raises NotFound if there is no such publication.
@@ -87,31 +87,31 @@ def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Point
             check_publication(reading, publication_id)
         found = {each.bundle_id: each for each in bundles(reading)}
         return [
-            (point, None if point.bundle_id is None else found.get(point.bundle_id))
-            for point in renewing.efforts(reading, publication_id)
+            (effort, None if effort.bundle_id is None else found.get(effort.bundle_id))
+            for effort in renewing.efforts(reading, publication_id)
         ]
 
 
-def set_effort(books: Books, point: Point, *, dry_run: bool = False) -> Point:
-    """Add an effort, or replace one: a value that is None in ``point`` is removed.
+def set_effort(books: Books, effort: Effort, *, dry_run: bool = False) -> Effort:
+    """Add an effort, or replace one: a value that is None in ``effort`` is removed.
 
     Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
     in the order of their numbers, for a number or a key code that is out of bounds, and for a
     bundle that is not for sale or has no line for the publication.
     """
-    if not 1 <= point.effort <= _EFFORT_MAX:
-        raise BadInput(f"an effort has a number from 1 to {_EFFORT_MAX:,}, not {point.effort:,}")
-    if abs(point.issues_left) > _ISSUES_LEFT_MAX:
+    if not 1 <= effort.effort <= _EFFORT_MAX:
+        raise BadInput(f"an effort has a number from 1 to {_EFFORT_MAX:,}, not {effort.effort:,}")
+    if abs(effort.issues_left) > _ISSUES_LEFT_MAX:
         raise BadInput(
             f"an effort is due at {-_ISSUES_LEFT_MAX:,} to {_ISSUES_LEFT_MAX:,} issues left, "
-            f"not at {point.issues_left:,}"
+            f"not at {effort.issues_left:,}"
         )
-    if point.key_code is not None and not is_name(point.key_code, _CODE_MAX):
-        raise BadInput(f"{point.key_code!r} is no key code: it has 1 to {_CODE_MAX} characters")
+    if effort.key_code is not None and not is_name(effort.key_code, _CODE_MAX):
+        raise BadInput(f"{effort.key_code!r} is no key code: it has 1 to {_CODE_MAX} characters")
     with books.change(dry_run=dry_run) as change:
-        if renewing.set_effort(change, point):
-            change.say(point.sentence)
-    return point
+        if renewing.set_effort(change, effort):
+            change.say(effort.sentence)
+    return effort
 
 
 def remove_effort(

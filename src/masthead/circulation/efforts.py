@@ -11,7 +11,7 @@ from masthead.circulation.tables import Chart, Column, Kind, Report, Series
 _PER_MILLE = 1000
 
 
-class Effort(NamedTuple):
+class EffortResult(NamedTuple):
     """An effort: how many letters were sent, and what happened to them.
 
     ``went_on`` counts readers who did not renew and were sent a later effort for the same term.
@@ -25,7 +25,7 @@ class Effort(NamedTuple):
     went_on: int
 
 
-def renewals(title: str, efforts: Sequence[Effort]) -> Report:
+def renewals(title: str, efforts: Sequence[EffortResult]) -> Report:
     """Return the efforts with their results: sent = renewed + went on + waiting.
 
     The rate is renewed by sent, rounded down to tenths of a per cent. ``issues_left`` is None for

@@ -1,4 +1,4 @@
-"""``masthead accounts``: add, list, show, set, rotate-key, rekey, export, remove."""
+"""``masthead accounts``: add, list, show, set, rotate-credentials, rekey, export, remove."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ from masthead.store import Store
 from masthead.store import accounts as store_accounts
 from masthead.store.account_removal import remove_account
 from masthead.store.audit import record_reading
-from masthead.store.credentials import Pair, pairs_of
+from masthead.store.credentials import ValidCredentials, credentials_of
 from masthead.store.secret import Secret
 
 _WITH_OPTIONS_OF_THEIR_OWN = {
@@ -134,11 +134,11 @@ def show(account_id: int, database: str) -> None:
 def _show(store: Store, account_id: int) -> None:
     with store.writer() as connection:
         shown = list(store_accounts.settings_of(connection, account_id).items())
-    current, *former = pairs_of(store, account_id) or [Pair(None, None)]
+    current, *former = credentials_of(store, account_id) or [ValidCredentials(None, None)]
     shown.append(("last_used", _second(current.used_at)))
-    for pair in former:
-        shown.append(("former_key_until", _second(pair.ends_at)))
-        shown.append(("former_key_last_used", _second(pair.used_at)))
+    for one in former:
+        shown.append(("former_credentials_until", _second(one.ends_at)))
+        shown.append(("former_credentials_last_used", _second(one.used_at)))
     for name, value in shown:
         click.echo(f"{name}: {'' if value is None else printable(value)}")
 
@@ -162,7 +162,7 @@ def set_(account_id: int, database: str, **given: Any) -> None:
     _show(store, account_id)
 
 
-@accounts.command("rotate-key")
+@accounts.command("rotate-credentials")
 @click.argument("account_id", type=_ID)
 @click.option(
     "--overlap",
@@ -171,10 +171,10 @@ def set_(account_id: int, database: str, **given: Any) -> None:
     help="For how long the old credentials work beside the new ones: 24h, 30m, 7d.",
 )
 @setting("database")
-def rotate_key(account_id: int, database: str, overlap: int) -> None:
+def rotate_credentials(account_id: int, database: str, overlap: int) -> None:
     """Give an account new random credentials; the old ones end at once, or after an overlap."""
     store = opened(database)
-    store_accounts.rotate_key(store, account_id, overlap_us=overlap * 1_000_000, by=actor())
+    store_accounts.rotate_credentials(store, account_id, overlap_us=overlap * 1_000_000, by=actor())
     _show(store, account_id)
 
 
@@ -204,7 +204,8 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     if count is None:
         click.echo(
             f"nothing to do: all credentials are sealed with the key in {store.secret.where} "
-            "already; `masthead accounts show` shows an account's, `rotate-key` gives it new ones"
+            "already; `masthead accounts show` shows an account's, `rotate-credentials` gives "
+            "it new ones"
         )
         return
     credentials = "new credentials" if lost else "their credentials sealed anew"

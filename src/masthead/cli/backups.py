@@ -107,7 +107,7 @@ def restore(
     for account_id in restored.carried.closed:
         click.echo(
             f"account {account_id}: removed after the backup, so it is switched off now, without "
-            f"API credentials and operators: `masthead accounts remove {account_id}` removes it"
+            f"credentials and operators: `masthead accounts remove {account_id}` removes it"
         )
     if restored.audit_entries:
         records = "record" if restored.audit_entries == 1 else "records"
@@ -135,11 +135,11 @@ def _warn(restored: Restored, *, has_list: bool) -> None:
     if admitted:
         click.echo(
             "Who may come in is as it was when the backup was made, since it could not be read "
-            f"from a database that was replaced: {admitted}. API credentials that were changed, "
+            f"from a database that was replaced: {admitted}. Credentials that were changed, "
             "accounts that were switched off, and operators who were removed or got another role "
             "or password may be valid again: look at `masthead accounts list` and `masthead "
-            "operators list`, and say `masthead accounts rotate-key` or `masthead operators set` "
-            "where they changed. All sessions of the console have ended",
+            "operators list`, and say `masthead accounts rotate-credentials` or "
+            "`masthead operators set` where they changed. All sessions of the console have ended",
             err=True,
         )
     if stamps:

@@ -159,7 +159,7 @@ def file_command(
 def _show(made: issues.MailingList) -> None:
     """Print the list, its press run and the held subscriptions."""
     click.echo(printable(made.sentence))
-    for run in made.runs:
+    for run in made.press_run:
         how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
         free = f", {run.free_copies:,} of them free" if run.is_paid and run.free_copies else ""
         entries = counted(run.entries, "entry", "entries")

@@ -34,8 +34,8 @@ def efforts_group() -> None:
 def list_(publication: int | None, account: int | None, database: str) -> None:
     """List the efforts of all publications, or of one."""
     found = renewals.efforts(books_of(account, database), publication)
-    for point, bundle in found:
-        click.echo(printable(f"{point.sentence}{_bundle(bundle)}"))
+    for each, bundle in found:
+        click.echo(printable(f"{each.sentence}{_bundle(bundle)}"))
     if not found:
         click.echo("no efforts: `masthead renewals efforts set` makes one")
 
@@ -78,8 +78,8 @@ def set_(
     in the order of their numbers, each at fewer issues left than the one before.
     """
     code = None if key_code is None else key_code.strip()
-    point = renewals.Point(publication, effort, issues_left, bundle_id, code)
-    done = renewals.set_effort(books_of(account, database), point, dry_run=dry_run)
+    changed = renewals.Effort(publication, effort, issues_left, bundle_id, code)
+    done = renewals.set_effort(books_of(account, database), changed, dry_run=dry_run)
     click.echo(done.sentence)
     end_of(dry_run=dry_run)
 

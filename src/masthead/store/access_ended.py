@@ -10,28 +10,28 @@ from typing import NamedTuple
 
 from masthead.store.database import Connection, Row, Store
 
-TABLES = ("accounts", "api_keys", "operators", "secret_key")
+TABLES = ("accounts", "credentials", "operators", "secret_key")
 """The tables that a restore reads for this."""
 
 _SETTINGS = {
     "switched on or off": ("active", "api_active"),
-    "API credentials": ("api_key", "api_login"),
+    "credentials": ("api_key", "api_login"),
     "the settings of a master, of password_md5 and of renewal codes": (
         *("is_master", "hide_password_md5", "renewal_code_login"),
     ),
 }
 _COLUMNS = tuple(name for names in _SETTINGS.values() for name in names)
-_PAIR = ("key_hash", "login_hash", "account_id", "ends_at")
+_CREDENTIALS = ("key_hash", "login_hash", "account_id", "ends_at")
 _OPERATOR = (
     *("account_id", "operator_id", "name", "name_lower", "role", "password_hash", "sessions_from"),
 )
 
 
 class Admitted(NamedTuple):
-    """The settings of each account, all pairs of API credentials, and all operators."""
+    """The settings of each account, all credentials, and all operators."""
 
     settings: dict[int, Row]
-    pairs: list[Row]
+    credentials: list[Row]
     operators: list[Row]
 
 
@@ -47,7 +47,7 @@ def admitted_by(connection: Connection) -> Admitted:
     accounts = connection.rows(f"SELECT account_id, {', '.join(_COLUMNS)} FROM accounts")
     return Admitted(
         {row[0]: row[1:] for row in accounts},
-        connection.rows(f"SELECT {', '.join(_PAIR)} FROM api_keys ORDER BY key_hash"),
+        connection.rows(f"SELECT {', '.join(_CREDENTIALS)} FROM credentials ORDER BY key_hash"),
         connection.rows(
             f"SELECT {', '.join(_OPERATOR)} FROM operators ORDER BY account_id, operator_id"
         ),
@@ -68,9 +68,11 @@ def carry_over(connection: Connection, other: Admitted) -> Carried:
         for account_id in sorted(of_both)
         if (what := _changes(own, other, account_id))
     }
-    for table in ("api_keys", "operators"):
+    for table in ("credentials", "operators"):
         connection.change(f"DELETE FROM {table}")
-    connection.insert_many("api_keys", _PAIR, _of(other.pairs, of_both, _PAIR))
+    connection.insert_many(
+        "credentials", _CREDENTIALS, _of(other.credentials, of_both, _CREDENTIALS)
+    )
     connection.insert_many("operators", _OPERATOR, _of(other.operators, of_both, _OPERATOR))
     sets = ", ".join(f"{name} = :{name}" for name in _COLUMNS)
     for account_id in of_both:
@@ -98,7 +100,7 @@ def _changes(own: Admitted, other: Admitted, account_id: int) -> list[str]:
     changed = {
         what: any(one[name] != two[name] for name in names) for what, names in _SETTINGS.items()
     }
-    changed["API credentials"] |= _differ(own.pairs, other.pairs, account_id, _PAIR)
+    changed["credentials"] |= _differ(own.credentials, other.credentials, account_id, _CREDENTIALS)
     changed["operators"] = _differ(own.operators, other.operators, account_id, _OPERATOR)
     return [what for what, is_so in changed.items() if is_so]
 

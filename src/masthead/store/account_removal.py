@@ -21,7 +21,7 @@ OF_AN_ACCOUNT = (
     "loads",
     "commits",
     "epochs",
-    "api_keys",
+    "credentials",
     "operators",
 )
 """The tables with an account's rows, except ``accounts``, in the order in which they are emptied:
@@ -30,7 +30,7 @@ rows go before the rows that they refer to."""
 COUNTERS = (
     "login_failures",
     "login_successes",
-    "key_uses",
+    "credential_uses",
     "operator_sessions",
     "request_counts",
 )

@@ -8,7 +8,7 @@ from masthead.contract.moments import second_in
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, commits, epochs, migrations
-from masthead.store.credentials import new_credentials, replace_pair
+from masthead.store.credentials import new_credentials, replace_credentials
 from masthead.store.database import Connection, Row, Store, Value
 from masthead.store.interface_queries import columns_of
 from masthead.store.secret import Secret
@@ -22,7 +22,7 @@ __all__ = [
     "get_account",
     "hides_password_md5",
     "rekey",
-    "rotate_key",
+    "rotate_credentials",
     "save_accounts",
     "second_of",
     "set_account",
@@ -155,7 +155,7 @@ def _show_otherwise(connection: Connection, before: Settings, values: Values) ->
     return True
 
 
-def rotate_key(
+def rotate_credentials(
     store: Store, account_id: int, *, overlap_us: int = 0, by: audit.Actor | None = None
 ) -> None:
     """Give the account a new random api_key and api_login.
@@ -195,13 +195,13 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
         rows = connection.rows("SELECT account_id, api_key, api_login FROM accounts")
         for account_id, *sealed in rows:
             if old:
-                pair = [
+                credentials = [
                     text and old.unseal(text, _sealed_for(account_id, name))
                     for name, text in zip(_SECRETS, sealed, strict=True)
                 ]
             else:
-                pair = list(new_credentials())
-            values = {"account_id": account_id, **dict(zip(_SECRETS, pair, strict=True))}
+                credentials = list(new_credentials())
+            values = {"account_id": account_id, **dict(zip(_SECRETS, credentials, strict=True))}
             _save(connection, values, dict.fromkeys(SETTINGS))
         connection.change(
             "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
@@ -255,15 +255,17 @@ def _save(
         given = {name: value for name, value in values.items() if value is not None}
         values = {**defaults, **given}
     # Setting the same pair again must not end the replaced pairs that still work.
-    pair = {
+    credentials = {
         name: values[name]
         for name in _SECRETS
         if name in values and not (before and before[name] == values[name])
     }
-    values = {name: value for name, value in values.items() if name in pair or name not in _SECRETS}
+    values = {
+        name: value for name, value in values.items() if name in credentials or name not in _SECRETS
+    }
     sealed = {
         name: value and connection.secret.seal(str(value), _sealed_for(account_id, name))
-        for name, value in pair.items()
+        for name, value in credentials.items()
     }
     changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "account_id")
     connection.change(
@@ -273,9 +275,9 @@ def _save(
         """,
         **{**values, **sealed},
     )
-    if pair:
-        api_key, api_login = ({**(before or {}), **pair}[name] for name in _SECRETS)
-        replace_pair(
+    if credentials:
+        api_key, api_login = ({**(before or {}), **credentials}[name] for name in _SECRETS)
+        replace_credentials(
             connection,
             account_id,
             str(api_key) if api_key else None,

@@ -1,7 +1,7 @@
 """The pairs of api_key and api_login that open an account: look-up, replacement and last use.
 
 The contract shows both values, so the account's row has the current pair, sealed. Requests are
-looked up by keyed hashes of all valid pairs, without unsealing anything (decisions, "API secrets
+looked up by keyed hashes of all valid pairs, without unsealing anything (decisions, "Credentials
 at rest").
 """
 
@@ -21,19 +21,19 @@ _FOR_KEYS: dict[Dialect, str] = {
     "sqlite": """
         SELECT a.account_id, a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone,
             k.key_hash, k.login_hash, a.active AND a.api_active, k.ends_at
-        FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
+        FROM credentials AS k JOIN accounts AS a ON a.account_id = k.account_id
         WHERE k.key_hash IN (:user, :password)
         """,
     "postgresql": """
         SELECT account_id, is_master, hide_password_md5, renewal_code_login, time_zone,
             key_hash, login_hash, is_open, ends_at
-        FROM accounts_for_keys(:user, :password)
+        FROM accounts_for_credentials(:user, :password)
         """,
 }
 _NOTE_USE = """
-    INSERT INTO key_uses (account_id, key_hash, used_at) VALUES (:account_id, :key_hash, :at)
+    INSERT INTO credential_uses (account_id, key_hash, used_at) VALUES (:account_id, :key_hash, :at)
     ON CONFLICT (account_id, key_hash) DO UPDATE SET used_at = excluded.used_at
-    WHERE key_uses.used_at < excluded.used_at
+    WHERE credential_uses.used_at < excluded.used_at
     """
 
 
@@ -56,8 +56,8 @@ class Caller(NamedTuple):
         return f"<Caller of account {self.account_id}>"
 
 
-class Pair(NamedTuple):
-    """A valid pair: when it ends (None for the current pair), and when it was last used."""
+class ValidCredentials(NamedTuple):
+    """When valid credentials end (None for the current ones), and when they were last used."""
 
     ends_at: int | None
     used_at: int | None
@@ -77,7 +77,8 @@ def account_for_credentials(
     ``now``. Both orders are always looked up and compared, as hashes (rules, "Wrong credentials").
 
     An earlier version allowed two accounts to have the same pair in opposite orders. Then the
-    account whose api_key is ``user`` counts, active or not (rules, "Pairs that are crosswise").
+    account whose api_key is ``user`` counts, active or not (rules, "Credentials
+    that are crosswise").
     """
     first = connection.secret.fingerprint("api", user)
     second = connection.secret.fingerprint("api", password)
@@ -96,7 +97,7 @@ def account_for_credentials(
     return found
 
 
-def replace_pair(
+def replace_credentials(
     connection: Connection,
     account_id: int,
     api_key: str | None,
@@ -108,35 +109,35 @@ def replace_pair(
 
     Call it in the transaction that seals the pair. ``overlap_us`` is in microseconds. Raises
     BadInput if another account has the api_key, or if a valid pair is this one with key and login
-    swapped (rules, "Pairs that are crosswise").
+    swapped (rules, "Credentials that are crosswise").
     """
     now = connection.now()
-    connection.change("DELETE FROM api_keys WHERE ends_at <= :now", now=now)
+    connection.change("DELETE FROM credentials WHERE ends_at <= :now", now=now)
     key_hash = connection.secret.fingerprint("api", api_key) if api_key else None
     login_hash = connection.secret.fingerprint("api", api_login) if api_login else None
     _check_other_way_round(connection, account_id, key_hash, login_hash)
     if overlap_us:
         connection.change(
-            "UPDATE api_keys SET ends_at = :ends_at WHERE account_id = :id AND ends_at IS NULL",
+            "UPDATE credentials SET ends_at = :ends_at WHERE account_id = :id AND ends_at IS NULL",
             ends_at=now + overlap_us,
             id=account_id,
         )
     else:
-        connection.change("DELETE FROM api_keys WHERE account_id = :id", id=account_id)
+        connection.change("DELETE FROM credentials WHERE account_id = :id", id=account_id)
     if not key_hash:
         return
     connection.change(
-        "DELETE FROM api_keys WHERE key_hash = :key_hash AND account_id = :id",
+        "DELETE FROM credentials WHERE key_hash = :key_hash AND account_id = :id",
         key_hash=key_hash,
         id=account_id,
     )
-    if connection.row("SELECT 1 FROM api_keys WHERE key_hash = :key_hash", key_hash=key_hash):
+    if connection.row("SELECT 1 FROM credentials WHERE key_hash = :key_hash", key_hash=key_hash):
         raise BadInput(
             f"account {account_id}: api_key: another account has this key; choose another"
         )
     connection.change(
         """
-        INSERT INTO api_keys (key_hash, login_hash, account_id)
+        INSERT INTO credentials (key_hash, login_hash, account_id)
         VALUES (:key_hash, :login_hash, :account_id)
         """,
         key_hash=key_hash,
@@ -155,7 +156,8 @@ def _check_other_way_round(
     if key_hash == login_hash:
         return
     found = connection.row(
-        "SELECT account_id FROM api_keys WHERE key_hash = :login_hash AND login_hash = :key_hash",
+        "SELECT account_id FROM credentials "
+        "WHERE key_hash = :login_hash AND login_hash = :key_hash",
         key_hash=key_hash,
         login_hash=login_hash,
     )
@@ -167,12 +169,12 @@ def _check_other_way_round(
     )
 
 
-def pairs_of(store: Store, account_id: int) -> list[Pair]:
+def credentials_of(store: Store, account_id: int) -> list[ValidCredentials]:
     """Return the account's valid pairs: the current pair, then the others, last to end first."""
     with store.writer() as connection:
         found = connection.rows(
             """
-            SELECT key_hash, ends_at FROM api_keys
+            SELECT key_hash, ends_at FROM credentials
             WHERE account_id = :account_id AND (ends_at IS NULL OR ends_at > :now)
             ORDER BY ends_at IS NOT NULL, ends_at DESC
             """,
@@ -183,11 +185,11 @@ def pairs_of(store: Store, account_id: int) -> list[Pair]:
         counters.set_tenant(account_id)
         uses: dict[str, int] = dict(
             counters.rows(
-                "SELECT key_hash, used_at FROM key_uses WHERE account_id = :account_id",
+                "SELECT key_hash, used_at FROM credential_uses WHERE account_id = :account_id",
                 account_id=account_id,
             )
         )
-    return [Pair(ends_at, uses.get(key_hash)) for key_hash, ends_at in found]
+    return [ValidCredentials(ends_at, uses.get(key_hash)) for key_hash, ends_at in found]
 
 
 class Uses:

@@ -188,12 +188,12 @@ def check_secret(connection: Connection) -> None:
     if not has_own_secret(connection):
         raise MastheadError(
             f"the secret key in {connection.secret.where} is not the one of this database: give "
-            "the one with which its API secrets were sealed"
+            "the one with which its credentials were sealed"
         )
 
 
 def has_own_secret(connection: Connection) -> bool:
-    """Return whether the database's API secrets were sealed with the secret key in use.
+    """Return whether the database's credentials were sealed with the secret key in use.
 
     Raises MastheadError if there is no key.
     """

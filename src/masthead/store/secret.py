@@ -1,4 +1,4 @@
-"""The secret key of a database: it seals API secrets and makes keyed hashes.
+"""The secret key of a database: it seals credentials and makes keyed hashes.
 
 The key is not in the database. It is in MASTHEAD_SECRET_KEY, or in a file beside an embedded
 database (``masthead.db-key``). No command has an option for it, since all users of a machine can

@@ -62,7 +62,7 @@ async def lifespan(service: Service) -> AsyncIterator[Connection | None]:
 
 def _write_counters(service: Service) -> None:
     """Write the counters; raise StoreUnavailable if they cannot be written."""
-    service.key_uses.write(service.store, every_us=0)
+    service.credential_uses.write(service.store, every_us=0)
     service.request_counts.write(service.store, every_us=0)
 
 
@@ -92,7 +92,7 @@ def _stamp(service: Service) -> None:
     for step in (
         epochs.follow_all,
         commits.stamp_all,
-        service.key_uses.write,
+        service.credential_uses.write,
         service.request_counts.write,
     ):
         try:

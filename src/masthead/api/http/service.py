@@ -46,7 +46,7 @@ class Service:
         self.settings = settings
         self.rate_limit = rate_limit
         self.greenlets: Greenlets | None = None
-        self.key_uses = Uses()
+        self.credential_uses = Uses()
         self.request_counts = RequestCounts()
         self.login_limits = Limits(settings.login_failures, settings.account_failures)
         self.look_ups = Slots(LOOK_UPS_AT_ONCE)

@@ -43,7 +43,7 @@ def _visible(row: accounts.Row, request: AuthenticatedRequest) -> accounts.Row:
 
     It has no credentials while its API is off (interface, Authentication). The caller's own account
     has the pair that the request used, which may have been replaced since (rules, "Rotation of
-    API secrets").
+    credentials").
     """
     account = dict(zip(_FIELDS, row, strict=True))
     if not account["api_active"]:

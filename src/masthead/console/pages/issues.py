@@ -112,7 +112,7 @@ def _made(
 
 
 def _copies(made: MailingList, types: Sequence[str]) -> int:
-    return sum(run.copies for run in made.runs if run.type in types)
+    return sum(run.copies for run in made.press_run if run.type in types)
 
 
 def reopen(request: PageRequest) -> Response:

@@ -22,7 +22,7 @@ def _shown(request: PageRequest, pair: tuple[str, str] | None) -> Response:
         "partners",
         is_active=bool(settings["api_active"]),
         has_key=bool(settings["api_key"]),
-        pairs=credentials.pairs_of(request.store, request.account_id),
+        pairs=credentials.credentials_of(request.store, request.account_id),
         counts=counts_of(request.store, request.account_id),
         pair=pair,
     )
@@ -44,7 +44,7 @@ def rotate(request: PageRequest) -> Response:
     """Create a new pair for the account and show it once; the old one ends now or in a day."""
     if request.form.get("sure") != "1":
         return request.page("partners_rotate", keeps=request.form.get("keeps") == "1")
-    accounts.rotate_key(
+    accounts.rotate_credentials(
         request.store,
         request.account_id,
         overlap_us=_DAY_US if request.form.get("keeps") == "1" else 0,

@@ -118,7 +118,7 @@ def _names(books: Books) -> dict[int, str]:
 
 def _state(books: Books, key: int) -> State:
     return {
-        "efforts": "; ".join(point.sentence for point, _ in operations.efforts(books, key)),
+        "efforts": "; ".join(each.sentence for each, _ in operations.efforts(books, key)),
     }
 
 
@@ -135,8 +135,8 @@ def _set(books: Books, key: int, form: Form) -> str:
     if form["remove"]:
         return sentence(operations.remove_effort(books, key, effort).sentence)
     assert left is not None
-    point = operations.Point(key, effort, left, bundle_id, form["key_code"] or None)
-    return sentence(operations.set_effort(books, point).sentence)
+    changed = operations.Effort(key, effort, left, bundle_id, form["key_code"] or None)
+    return sentence(operations.set_effort(books, changed).sentence)
 
 
 pages = [

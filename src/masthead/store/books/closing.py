@@ -10,7 +10,7 @@ from typing import NamedTuple
 from masthead.circulation import copy_classes
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
-from masthead.store.books.derived_values import add_kinds, renew_balances
+from masthead.store.books.derived_values import add_kinds, write_balances
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
@@ -22,7 +22,7 @@ from masthead.store.key_lists import KeyLists
 _CHANGED, _DATES = "books_changed", "books_simple"
 
 
-class Run(NamedTuple):
+class PressRunPart(NamedTuple):
     """A part of the press run: the number of entries of a kind, and their copies.
 
     ``free_copies`` of these are free and come beside copies that a term pays for.
@@ -47,7 +47,7 @@ class MailingList(NamedTuple):
     mailing_list_id: int | None
     name: str
     entries: int
-    runs: list[Run]
+    press_run: list[PressRunPart]
     held: list[Held]
 
     @property
@@ -127,7 +127,7 @@ class _Delivery:
             mailing_list_id=self._list_id,
             count=count,
         )
-        renew_balances(
+        write_balances(
             self._books,
             """(SELECT e.subscription_id AS key FROM mailing_list_entries AS e
             WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id)""",
@@ -140,7 +140,7 @@ class _Delivery:
             self._list_id,
             name,
             count,
-            self._runs(),
+            self._press_run(),
             held,
         )
 
@@ -216,9 +216,9 @@ class _Delivery:
             day=self._issue.date,
         )
 
-    def _runs(self) -> list[Run]:
+    def _press_run(self) -> list[PressRunPart]:
         return self._books.rows_as(
-            Run,
+            PressRunPart,
             """
             SELECT type, is_grace, is_paid, count(*), CAST(coalesce(sum(copies), 0) AS BIGINT),
                 CAST(coalesce(sum(free_copies), 0) AS BIGINT)

@@ -48,7 +48,7 @@ def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
         **values,
     )
     keys = lists.keys_in(_REFRESHED)
-    written = renew_balances(books, keys)
+    written = write_balances(books, keys)
     write_expiry_dates(books, lists, keys)
     lists.drop(_REFRESHED)
     add_kinds(books)
@@ -75,7 +75,7 @@ def decimal_of(cents: str) -> str:
     )
 
 
-def renew_balances(books: Operation, keys: str, **values: Value) -> int:
+def write_balances(books: Operation, keys: str, **values: Value) -> int:
     """Update issues, paid issues, unearned revenue and copies of subscriptions that differ.
 
     The copies are those of the term that is delivered next; without issues left they stay.

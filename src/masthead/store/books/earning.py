@@ -4,7 +4,7 @@
 """
 
 from masthead.circulation.booking_day import open_day
-from masthead.store.books.derived_values import renew_balances
+from masthead.store.books.derived_values import write_balances
 from masthead.store.books.earned_share_sql import DELIVERED, earned, months_served
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
@@ -77,12 +77,12 @@ def earn_by_months(books: Operation, issue: Issue) -> None:
         publication_id=issue.publication_id,
     )
     if first_id is not None:
-        _renew_balances_since(books, first_id)
+        _write_balances_since(books, first_id)
 
 
-def _renew_balances_since(books: Operation, first_id: int) -> None:
+def _write_balances_since(books: Operation, first_id: int) -> None:
     """Update the balances of all subscriptions that have revenue from this id on."""
-    renew_balances(
+    write_balances(
         books,
         """(SELECT DISTINCT m.subscription_id AS key FROM terms AS m
         WHERE m.account_id = :account_id AND m.term_id IN (
@@ -130,7 +130,7 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
         """,
         earned(DELIVERED),
     )
-    _renew_balances_since(books, first_id)
+    _write_balances_since(books, first_id)
 
 
 def listed_issues(books: Reading, publication_id: int) -> list[tuple[int, str]]:

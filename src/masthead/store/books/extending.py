@@ -15,7 +15,7 @@ def add_extension(books: Operation, found: StoredSubscription, issues: int, of_c
     """
     term = next_term(books, found.subscription_id)
     if not found.issues:
-        _begin_anew(books, found)
+        _begin_again(books, found)
     term_id = next_ids(books.connection, books.account_id, "terms")
     books.connection.change(
         """
@@ -37,7 +37,7 @@ def add_extension(books: Operation, found: StoredSubscription, issues: int, of_c
     return term_id
 
 
-def _begin_anew(books: Operation, found: StoredSubscription) -> None:
+def _begin_again(books: Operation, found: StoredSubscription) -> None:
     values = {"account_id": books.account_id, "publication_id": found.publication_id}
     ((late_start, first_planned),) = books.connection.rows(
         """

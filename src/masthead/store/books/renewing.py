@@ -55,7 +55,7 @@ Letter = tuple[int | str | None, ...]
 """The values of a letter's columns."""
 
 
-class Point(NamedTuple):
+class Effort(NamedTuple):
     """An effort of a publication: when it is due, by issues left, and what its letter names.
 
     ``bundle_id`` and ``key_code`` are None for a letter without a bundle.
@@ -94,12 +94,12 @@ class _Bundle(NamedTuple):
     has_line: bool
 
 
-def efforts(reading: Reading, publication_id: int | None = None) -> list[Point]:
+def efforts(reading: Reading, publication_id: int | None = None) -> list[Effort]:
     """Return the efforts, of one publication or of all, sorted by publication and number."""
     of_one = "" if publication_id is None else "AND publication_id = :publication_id"
     values = {} if publication_id is None else {"publication_id": publication_id}
     return reading.rows_as(
-        Point,
+        Effort,
         f"""
         SELECT publication_id, effort, issues_left, bundle_id, key_code FROM renewal_efforts
         WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
@@ -108,17 +108,17 @@ def efforts(reading: Reading, publication_id: int | None = None) -> list[Point]:
     )
 
 
-def set_effort(books: Operation, point: Point) -> bool:
+def set_effort(books: Operation, effort: Effort) -> bool:
     """Add an effort, or change one; return whether that changed anything.
 
     Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
     in the order of their numbers, and for a bundle that is not for sale or has no line for the
     publication.
     """
-    check_publication(books, point.publication_id)
-    _check_order(books, point)
-    if point.bundle_id is not None:
-        _check_bundle(books, point.publication_id, point.bundle_id)
+    check_publication(books, effort.publication_id)
+    _check_order(books, effort)
+    if effort.bundle_id is not None:
+        _check_bundle(books, effort.publication_id, effort.bundle_id)
     changed = books.change(
         """
         INSERT INTO renewal_efforts (
@@ -131,20 +131,20 @@ def set_effort(books: Operation, point: Point) -> bool:
                 OR renewal_efforts.bundle_id IS DISTINCT FROM excluded.bundle_id
                 OR renewal_efforts.key_code IS DISTINCT FROM excluded.key_code
         """,
-        **point._asdict(),
+        **effort._asdict(),
     )
     return bool(changed)
 
 
-def _check_order(books: Operation, point: Point) -> None:
+def _check_order(books: Operation, effort: Effort) -> None:
     """Raise BadInput unless efforts are due in the order of their numbers."""
-    for other in efforts(books, point.publication_id):
-        is_later = other.effort > point.effort
-        more, fewer = (point, other) if is_later else (other, point)
-        if other.effort != point.effort and more.issues_left <= fewer.issues_left:
+    for other in efforts(books, effort.publication_id):
+        is_later = other.effort > effort.effort
+        more, fewer = (effort, other) if is_later else (other, effort)
+        if other.effort != effort.effort and more.issues_left <= fewer.issues_left:
             raise BadInput(
                 f"effort {other.effort} is due at {other.issues_left} issues left: effort "
-                f"{point.effort}, which comes {'before' if is_later else 'after'} it, is due at "
+                f"{effort.effort}, which comes {'before' if is_later else 'after'} it, is due at "
                 f"{'more' if is_later else 'fewer'}"
             )
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store import deletions
-from masthead.store.books.derived_values import add_kinds, renew_balances
+from masthead.store.books.derived_values import add_kinds, write_balances
 from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.issue import Issue, newest_closed
 from masthead.store.books.operation import Operation
@@ -138,7 +138,7 @@ class Undoing:
         self._begin_terms_again()
         lists = self._remove_lists()
         earn_by_months(self._books, self._issue)
-        renew_balances(self._books, self._keys)
+        write_balances(self._books, self._keys)
         self._write_expiry_dates()
         add_kinds(self._books)
         self._lists.drop(_UNDONE)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from masthead.circulation.copy_classes import COMPLIMENTARY, GRACE, PAID
-from masthead.circulation.efforts import Effort
+from masthead.circulation.efforts import EffortResult
 from masthead.circulation.liability import Booked
 from masthead.circulation.press_run import Moves, Served
 from masthead.errors import NotFound
@@ -239,14 +239,14 @@ def booked(reading: Reading, day: str | None, publication_id: int | None = None)
     )
 
 
-def efforts(reading: Reading, day: str) -> list[Effort]:
+def efforts(reading: Reading, day: str) -> list[EffortResult]:
     """Return the letters of each effort until a day, and what happened to them until then.
 
     A renewal is an order's term that is newer than the term of the letter, unless it ended before
     any issue came from it. It counts for the last letter for that term.
     """
     return reading.rows_as(
-        Effort,
+        EffortResult,
         """
         SELECT coalesce(p.name, ''), w.effort, g.issues_left, CAST(sum(w.sent) AS BIGINT),
             CAST(sum(w.renewed) AS BIGINT), CAST(sum(w.went_on) AS BIGINT)

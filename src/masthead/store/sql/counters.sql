@@ -27,7 +27,7 @@ CREATE INDEX IF NOT EXISTS login_successes_by_time
     ON login_successes (account_id, succeeded_at);
 
 -- When each pair of an account was last used, in microseconds since 1970 in UTC.
-CREATE TABLE IF NOT EXISTS key_uses (
+CREATE TABLE IF NOT EXISTS credential_uses (
     account_id INTEGER NOT NULL,
     key_hash TEXT NOT NULL,
     used_at INTEGER NOT NULL,

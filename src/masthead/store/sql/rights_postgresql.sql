@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION history() RETURNS TEXT
 
 -- The questions that a server has before it has an account, or beyond it. Each is a function with
 -- the rights of the tables' owner, and tells no more than this.
-CREATE OR REPLACE FUNCTION accounts_for_keys(first TEXT, second TEXT)
+CREATE OR REPLACE FUNCTION accounts_for_credentials(first TEXT, second TEXT)
     RETURNS TABLE (
         key_hash TEXT, login_hash TEXT, is_open BIGINT, ends_at BIGINT, account_id BIGINT,
         is_master BIGINT, hide_password_md5 BIGINT, renewal_code_login BIGINT,
@@ -25,7 +25,7 @@ CREATE OR REPLACE FUNCTION accounts_for_keys(first TEXT, second TEXT)
         SELECT
             k.key_hash, k.login_hash, a.active * a.api_active, k.ends_at, a.account_id,
             a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone
-        FROM api_keys AS k JOIN accounts AS a ON a.account_id = k.account_id
+        FROM credentials AS k JOIN accounts AS a ON a.account_id = k.account_id
         WHERE k.key_hash IN (first, second);
     END;
 CREATE OR REPLACE FUNCTION accounts_to_stamp(idle_before BIGINT)
@@ -70,7 +70,8 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT ON migrations, accounts, secret_key, heartbeat, nodes, account_locks, '
         'epochs, '
-        'login_failures, login_successes, key_uses, request_counts, commits, publications, issues, '
+        'login_failures, login_successes, credential_uses, request_counts, commits, publications, '
+        'issues, '
         'subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
@@ -84,13 +85,13 @@ BEGIN
     EXECUTE format('GRANT INSERT, UPDATE, DELETE ON login_failures TO %I', server);
     EXECUTE format(
         'GRANT INSERT, UPDATE (succeeded_at), DELETE ON login_successes TO %I', server);
-    EXECUTE format('GRANT INSERT, UPDATE (used_at) ON key_uses TO %I', server);
+    EXECUTE format('GRANT INSERT, UPDATE (used_at) ON credential_uses TO %I', server);
     EXECUTE format(
         'GRANT INSERT, UPDATE (requests, errors, last_at), DELETE ON request_counts TO %I',
         server);
-    EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
+    EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
         'accounts_with_history, last_loads FROM PUBLIC';
     EXECUTE format(
-        'GRANT EXECUTE ON FUNCTION accounts_for_keys, accounts_to_stamp, histories, '
+        'GRANT EXECUTE ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
         'accounts_with_history, last_loads TO %I', server);
 END $$;

@@ -32,13 +32,13 @@ CREATE TABLE accounts (
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
 -- is NULL if an account has no api_login: that opens nothing.
-CREATE TABLE api_keys (
+CREATE TABLE credentials (
     key_hash TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     login_hash TEXT COLLATE "C",
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     ends_at BIGINT
 );
-CREATE INDEX api_keys_by_account ON api_keys (account_id);
+CREATE INDEX credentials_by_account ON credentials (account_id);
 
 -- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
 -- before sessions_from have ended.
@@ -147,7 +147,7 @@ CREATE TABLE login_successes (
 CREATE INDEX login_successes_by_time ON login_successes (account_id, succeeded_at);
 
 -- When each pair was last used.
-CREATE TABLE key_uses (
+CREATE TABLE credential_uses (
     account_id BIGINT NOT NULL,
     key_hash TEXT COLLATE "C" NOT NULL,
     used_at BIGINT NOT NULL,
@@ -331,7 +331,7 @@ CREATE TABLE addresses (
 );
 CREATE INDEX addresses_by_subscriber ON addresses (account_id, subscriber_id);
 CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id, address_id);
--- By these, the telephone desk finds readers and duplicates.
+-- By these, operators find readers and duplicates.
 CREATE INDEX addresses_by_place
     ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
 CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
@@ -1409,7 +1409,7 @@ BEGIN
         'epochs',
         'login_failures',
         'login_successes',
-        'key_uses',
+        'credential_uses',
         'operators',
         'operator_sessions',
         'request_counts',

@@ -32,13 +32,13 @@ CREATE TABLE accounts (
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
 -- is NULL if an account has no api_login: that opens nothing.
-CREATE TABLE api_keys (
+CREATE TABLE credentials (
     key_hash TEXT NOT NULL PRIMARY KEY,
     login_hash TEXT,
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     ends_at INTEGER
 ) STRICT;
-CREATE INDEX api_keys_by_account ON api_keys (account_id);
+CREATE INDEX credentials_by_account ON credentials (account_id);
 
 -- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
 -- before sessions_from have ended.
@@ -259,7 +259,7 @@ CREATE TABLE addresses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX addresses_by_subscriber ON addresses (account_id, subscriber_id);
 CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id);
--- By these, the telephone desk finds readers and duplicates.
+-- By these, operators find readers and duplicates.
 CREATE INDEX addresses_by_place
     ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
 CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
