@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,11 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def choose(config: pytest.Config) -> None:
-    """Take the form that was asked for; called before any test is imported."""
+    """Take the form that was asked for; called before any test is imported.
+
+    Without ``--every``, a test by Hypothesis tries the same examples each time, and reports a
+    failing one as it is (decisions, "Which examples CI tries").
+    """
     global _has_every  # noqa: PLW0603 - decorators have nobody else to ask
     _has_every = config.option.every
     for name, numbers in CASES.items():
@@ -132,6 +136,8 @@ def choose(config: pytest.Config) -> None:
         "masthead",
         deadline=None,
         max_examples=EXAMPLES[_has_every],
+        derandomize=not _has_every,
+        phases=[*Phase] if _has_every else [Phase.explicit, Phase.generate],
         suppress_health_check=[HealthCheck.function_scoped_fixture],
     )
     settings.load_profile("masthead")
