@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from masthead.books import (
@@ -19,7 +18,7 @@ from masthead.books import (
 from masthead.books.issues import Grace, MailingList
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
-from masthead.store import accounts, open_store
+from masthead.store import accounts
 from masthead.store.audit import Actor
 from masthead.store.books.opening import open_books
 from tests.circulation.beginning import TODAY, begin, rows_of
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from masthead.store.database import Value
     from tests.circulation.model_records import Asked
     from tests.servers import Store
 
@@ -47,19 +45,7 @@ class Office(Desk):
         self.account_id = 1
         self.now = moment(f"{TODAY}")
         self.meanwhile: Callable[[], None] | None = None
-        self.store = open_store(url, clock=self._clock)
-        self._stack = ExitStack()
-        self.connection = self._stack.enter_context(self.store.writer())
-        """For all that is only read, since to connect each time takes longer than to read."""
-
-    def leave(self) -> None:
-        """Close the database."""
-        self._stack.close()
-        self.store.close()
-
-    def rows(self, sql: str, **values: Value) -> list[tuple[Any, ...]]:
-        """Return the rows of a query, which may use ``:account_id``."""
-        return self.connection.rows(sql, account_id=self.account_id, **values)
+        self._open(url)
 
     def _clock(self) -> int:
         if self.meanwhile is not None:

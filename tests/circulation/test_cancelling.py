@@ -35,7 +35,7 @@ def desk(url: str) -> Iterator[Desk]:
     desk = Desk(url)
     fill(desk)
     yield desk
-    desk.store.close()
+    desk.leave()
 
 
 def fill(desk: Desk) -> None:

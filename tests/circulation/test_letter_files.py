@@ -7,7 +7,6 @@ import resource
 import signal
 import subprocess
 import sys
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -37,15 +36,15 @@ def url(store: Store) -> Iterator[str]:
 def desk(url: str) -> Iterator[Desk]:
     """An account with one letter that is due."""
     desk = Desk(url)
-    with closing(desk.store):
-        desk.put("publications", publication_id=1, name="Tide", issues_per_year=12)
-        desk.put("subscribers", subscriber_id=1, last_name="Ames")
-        desk.put("subscriptions", subscription_id=1, subscriber_id=1, publication_id=1, issues=1,
-                 renew_campaign_active=1)  # fmt: skip
-        of_books: dict[str, Any] = {"issues": 1, "issues_left": 1, "kind": "free"}
-        desk.put("terms", term_id=1, subscription_id=1, **of_books)
-        renewals.set_effort(desk.books, renewals.Effort(1, 1, 1))
-        yield desk
+    desk.put("publications", publication_id=1, name="Tide", issues_per_year=12)
+    desk.put("subscribers", subscriber_id=1, last_name="Ames")
+    desk.put("subscriptions", subscription_id=1, subscriber_id=1, publication_id=1, issues=1,
+             renew_campaign_active=1)  # fmt: skip
+    of_books: dict[str, Any] = {"issues": 1, "issues_left": 1, "kind": "free"}
+    desk.put("terms", term_id=1, subscription_id=1, **of_books)
+    renewals.set_effort(desk.books, renewals.Effort(1, 1, 1))
+    yield desk
+    desk.leave()
 
 
 def is_noted(desk: Desk) -> bool:

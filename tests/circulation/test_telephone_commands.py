@@ -38,7 +38,7 @@ def shop(store: Store) -> Iterator[tuple[Desk, str]]:
     url = store.new_database(f"telephone-{next(_numbers)}")
     desk = Desk(url)
     yield desk, url
-    desk.store.close()
+    desk.leave()
     store.drop_database(url)
 
 
