@@ -8,11 +8,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from argon2 import PasswordHasher
 
+from masthead.store import operators
 from tests import forks, long, no_processes
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
-from tests.postgres import EXTERNAL, Cluster, Databases
+from tests.postgres import EXTERNAL, Cluster, Databases, memory
 from tests.servers import SECRET_KEY, Store, environment
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
+
+# The folders of tests are in memory where there is room: nothing waits for a disk.
+if folder_in_memory := memory():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder_in_memory)
 
 # What is compiled is kept: the tests start too many programs to compile all of it for each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -82,6 +88,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_unconfigure() -> None:
     """End what programs were forked from."""
     forks.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_passwords() -> Iterator[None]:
+    """Hash passwords with the least work; each hash says how much it takes to check."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operators, "_hasher", PasswordHasher(1, 8, 1))
+        yield
 
 
 @pytest.fixture(scope="session")
