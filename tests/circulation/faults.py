@@ -345,12 +345,12 @@ FAULTS: dict[str, Plant] = {
     "--new is ignored": _call(
         order_lines.Lines,
         "add_term",
-        lambda right, lines, number, item_id, purchase_id, offer, *more: right(
+        lambda right, lines, number, item_id, purchase_id, priced, *more: right(
             lines,
             number,
             item_id,
             purchase_id,
-            offer._replace(item=offer.item._replace(is_new=False)),
+            priced._replace(item=priced.item._replace(is_new=False)),
             *more,
         ),
     ),

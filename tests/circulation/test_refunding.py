@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from masthead.circulation.booking_day import open_day, taken_back
 from masthead.circulation.refunding import (
-    Held,
     Item,
+    TermMoney,
     net_of,
     paid_gross,
     parts,
@@ -19,14 +19,14 @@ from masthead.circulation.refunding import (
 )
 
 
-def refunds(item: Item, terms: list[Held], amounts: list[int]) -> list[tuple[int, int]]:
+def refunds(item: Item, terms: list[TermMoney], amounts: list[int]) -> list[tuple[int, int]]:
     """Refund amounts one after the other; return net and tax of each, and check the terms."""
     found = []
     for amount in amounts:
         net = net_of(item, amount, terms)
         booked = taken(net, terms)
         terms = [
-            Held(term.received, term.earned + each.earned, term.refunded + each.refunded)
+            TermMoney(term.received, term.earned + each.earned, term.refunded + each.refunded)
             for term, each in zip(terms, booked, strict=True)
         ]
         assert sum(each.refunded for each in booked) == net
@@ -42,23 +42,23 @@ def refunds(item: Item, terms: list[Held], amounts: list[int]) -> list[tuple[int
 
 def test_cents_given_back_one_by_one_are_never_more_tax_than_was_paid() -> None:
     """decisions, "Refunds in parts": nor is more booked as refunded than was given."""
-    found = refunds(Item(50, 51, 50, 0), [Held(50, 12, 0)], [1] * 101)
+    found = refunds(Item(50, 51, 50, 0), [TermMoney(50, 12, 0)], [1] * 101)
     assert [sum(column) for column in zip(*found, strict=True)] == [50, 51]
-    found = refunds(Item(2, 99, 2, 0), [Held(2, 0, 0)], [50, 1, 50])
+    found = refunds(Item(2, 99, 2, 0), [TermMoney(2, 0, 0)], [50, 1, 50])
     assert [sum(column) for column in zip(*found, strict=True)] == [2, 99]
 
 
 def test_three_parts_are_the_whole_to_the_cent() -> None:
     """decisions, "Refunds in parts"."""
     item = Item(3500, 245, 3500, 0)
-    found = refunds(item, [Held(3500, 875, 0)], [1249, 1248, 1248])
+    found = refunds(item, [TermMoney(3500, 875, 0)], [1249, 1248, 1248])
     assert found == [(1167, 82), (1167, 81), (1166, 82)]
     assert [sum(column) for column in zip(*found, strict=True)] == [3500, 245]
 
 
 def test_lines_share_a_refund_in_proportion_and_none_gives_more_than_it_has() -> None:
     """rules, "A refund of several lines"; by hand: what is unearned first, then the earned."""
-    terms = [Held(3000, 1000, 0), Held(1000, 0, 0), Held(0, 0, 0)]
+    terms = [TermMoney(3000, 1000, 0), TermMoney(1000, 0, 0), TermMoney(0, 0, 0)]
     assert [each.refunded for each in taken(300, terms)] == [200, 100, 0]
     assert [each.earned for each in taken(300, terms)] == [1800, 900, 0]
     assert [tuple(each) for each in taken(3500, terms)] == [(2500, -500), (1000, 0), (0, 0)]
@@ -90,7 +90,7 @@ def test_parts_add_up_to_all_that_was_paid(
     assert paid_gross(item) == net + tax
     bounds = [0, *sorted((net + tax) * cut // 100 for cut in cuts), net + tax]
     amounts = [after - before for before, after in pairwise(bounds)]
-    found = refunds(item, [Held(price, price * earned // 100, 0) for price in prices], amounts)
+    found = refunds(item, [TermMoney(price, price * earned // 100, 0) for price in prices], amounts)
     assert [sum(column) for column in zip(*found, strict=True)] == [net, tax]
 
 

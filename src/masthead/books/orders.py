@@ -15,7 +15,7 @@ from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
 from masthead.store.books import order_money, order_records, similar_readers
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.extendable_subscriptions import named
-from masthead.store.books.item_pricing import Offer, offer_of
+from masthead.store.books.item_pricing import PricedItem, price_item
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
 from masthead.store.books.order_lines import Lines
@@ -116,33 +116,34 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     # What does it order, and who pays for it and gets it?
     if not order.items:
         raise RefusedOrder("bundle_id", "an order has at least one bundle or product")
-    offers = [offer_of(change, number, item) for number, item in enumerate(order.items)]
+    priced_items = [price_item(change, number, item) for number, item in enumerate(order.items)]
     people = _People(change, order)
     payer = people.payer
     order_id = change.new_id("orders")
     lines = Lines(change, payer, is_paid=order.is_paid)
     recipients = [
-        _recipient(change, people, lines, number, offer) for number, offer in enumerate(offers)
+        _recipient(change, people, lines, number, priced)
+        for number, priced in enumerate(priced_items)
     ]
 
     # What does it cost, and is it a gift?
-    cents = sum(offer.net + offer.tax for offer in offers)
+    cents = sum(priced.net + priced.tax for priced in priced_items)
     if cents > CENTS_MAX:
         raise RefusedOrder("price", f"the order is over {decimal(CENTS_MAX)} in all")
-    gifts = [_is_gift(*each, payer) for each in zip(offers, recipients, strict=True)]
+    gifts = [_is_gift(*each, payer) for each in zip(priced_items, recipients, strict=True)]
 
     # Each line of a bundle begins or extends a subscription by a term.
     items = list[OrderedItem]()
-    for number, (offer, recipient) in enumerate(zip(offers, recipients, strict=True)):
+    for number, (priced, recipient) in enumerate(zip(priced_items, recipients, strict=True)):
         item_id = change.new_id("order_items")
-        purchase_id = None if offer.item.bundle_id is None else change.new_id("purchases")
-        first_day = lines.first_day(number, offer)
+        purchase_id = None if priced.item.bundle_id is None else change.new_id("purchases")
+        first_day = lines.first_day(number, priced)
         addresses = [
-            lines.add_term(number, item_id, purchase_id, offer, line, recipient, first_day)
-            for line in offer.lines
+            lines.add_term(number, item_id, purchase_id, priced, line, recipient, first_day)
+            for line in priced.lines
         ]
         address_id = next((each for each in addresses if each is not None), None)
-        items.append(OrderedItem(item_id, purchase_id, offer, address_id, gifts[number]))
+        items.append(OrderedItem(item_id, purchase_id, priced, address_id, gifts[number]))
     lines.write()
     order_records.add_order(change, order_id, order, content, payer, items)
 
@@ -221,10 +222,10 @@ def _payer(change: Operation, order: Order) -> Person:
 
 
 def _recipient(
-    change: Operation, people: _People, lines: Lines, number: int, offer: Offer
+    change: Operation, people: _People, lines: Lines, number: int, priced: PricedItem
 ) -> Resolved:
     """Return the recipient of an item, with the address: the payer, unless another is named."""
-    item, payer = offer.item, people.payer
+    item, payer = priced.item, people.payer
     person = item.recipient
     if not person.is_named:
         reader = payer.subscriber_id
@@ -237,17 +238,17 @@ def _recipient(
             person = person._replace(subscriber_id=reader)
     try:
         found = people.resolve(person, number)
-        lines.check_named(number, offer, found.subscriber_id)
+        lines.check_named(number, priced, found.subscriber_id)
     except RefusedOrder as error:
         error.item = number
         raise
     return found
 
 
-def _is_gift(offer: Offer, recipient: Resolved, payer: Resolved) -> bool:
+def _is_gift(priced: PricedItem, recipient: Resolved, payer: Resolved) -> bool:
     """Return whether an item is a gift: the payer is somebody else, and no organisation."""
-    if offer.item.is_gift is not None:
-        return offer.item.is_gift
+    if priced.item.is_gift is not None:
+        return priced.item.is_gift
     return recipient.subscriber_id != payer.subscriber_id and not payer.company
 
 

@@ -12,8 +12,8 @@ from masthead.circulation.amounts import decimal
 from masthead.circulation.booking_day import taken_back
 from masthead.circulation.earned_share import earned
 from masthead.circulation.refunding import (
-    Held,
     Item,
+    TermMoney,
     amount_by_default,
     net_of,
     paid_gross,
@@ -172,14 +172,14 @@ def refund(
         found = _item_of(order, item_id)
         item_id = found.order_item_id
         terms = order_money.terms_of(change, [item_id])
-        held = order_money.held_of(change, terms)
+        money = order_money.money_of(change, terms)
         is_paid = order.paid_on is not None and (bool(terms) or not found.is_dropped)
         paid_net = _paid_net(terms) if terms else found.net * is_paid
         item = Item(found.net, found.tax if is_paid else 0, paid_net, found.refunded)
         most = paid_gross(item) if is_paid else 0
         over = _over(found, terms)
         if cents is None:
-            cents = amount_by_default(item, held) if terms else most
+            cents = amount_by_default(item, money) if terms else most
             if not cents and over:
                 raise BadInput(
                     f"item {item_id} {over}, and nothing of it is unearned: say how much to give "
@@ -198,16 +198,16 @@ def refund(
             )
         if not cents and over:
             raise BadInput(f"item {item_id} {over}: nothing was changed")
-        net = net_of(item, cents, held or [Held(paid_net, 0, _net_of_product(item))])
+        net = net_of(item, cents, money or [TermMoney(paid_net, 0, _net_of_product(item))])
         if terms:
-            _book_refund(change, net, terms, held)
+            _book_refund(change, net, terms, money)
         order_money.end_item(change, order_id, item_id, is_dropped=not terms and not order.paid_on)
         order_money.add_refunded(change, item_id, cents)
         for each in _subscriptions(terms):
             had_issues = any(term.issues_left for term in terms if term.subscription_id == each)
             if had_issues or (is_paid and cents == most):
                 order_money.leave_campaign(change, each)
-        unearned = sum(each.unearned for each in held)
+        unearned = sum(each.unearned for each in money)
         done = Refunded(
             order_id,
             item_id,
@@ -223,10 +223,12 @@ def refund(
     return done
 
 
-def _book_refund(change: Operation, net: int, terms: Sequence[Term], held: Sequence[Held]) -> None:
+def _book_refund(
+    change: Operation, net: int, terms: Sequence[Term], money: Sequence[TermMoney]
+) -> None:
     """Book that ``net`` is given back for terms that end, and the rest of them is earned."""
     bookings = list[Booking]()
-    for term, each in zip(terms, taken(net, held), strict=True):
+    for term, each in zip(terms, taken(net, money), strict=True):
         bookings.append(Booking(term.term_id, "refunded", each.refunded, change.today))
         bookings.append(Booking(term.term_id, "earned", max(each.earned, 0), change.today))
         ahead = order_money.earned_ahead(change, term)
@@ -237,7 +239,7 @@ def _book_refund(change: Operation, net: int, terms: Sequence[Term], held: Seque
 
 def _net_of_product(item: Item) -> int:
     """Return the net that was refunded of a product before."""
-    return net_of(item._replace(refunded=0), item.refunded, [Held(item.paid_net, 0, 0)])
+    return net_of(item._replace(refunded=0), item.refunded, [TermMoney(item.paid_net, 0, 0)])
 
 
 def _over(found: BookedItem, terms: Sequence[Term]) -> str:
@@ -299,10 +301,10 @@ def allow(
         if order.paid_on is None:
             raise BadInput(f"order {order_id} is not paid: there is no money to give back")
         terms = order_money.terms_of(change, [item_id])
-        held = order_money.held_of(change, terms)
+        money = order_money.money_of(change, terms)
         item = Item(found.net, found.tax, _paid_net(terms), found.refunded)
-        unearned = sum(each.unearned for each in held)
-        refunded = sum(each.refunded for each in held)
+        unearned = sum(each.unearned for each in money)
+        refunded = sum(each.refunded for each in money)
         most = min(unearned + tax_share(item, unearned, refunded), paid_gross(item)) if terms else 0
         if not 0 < cents <= most:
             raise BadInput(
@@ -310,9 +312,9 @@ def allow(
                 "which is unearned of it with its tax; a refund gives back more, and ends the "
                 "issues"
             )
-        net = min(net_of(item, cents, held), unearned)
-        shares = parts(net, [each.unearned for each in held])
-        spread = [each for each in zip(terms, held, shares, strict=True) if each[2]]
+        net = min(net_of(item, cents, money), unearned)
+        shares = parts(net, [each.unearned for each in money])
+        spread = [each for each in zip(terms, money, shares, strict=True) if each[2]]
         order_money.add_revenue(
             change,
             [Booking(term.term_id, "refunded", cut, change.today) for term, _, cut in spread],

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Held(NamedTuple):
+class TermMoney(NamedTuple):
     """What a term has in the books: received, and how much of it was earned and refunded."""
 
     received: int
@@ -65,14 +65,14 @@ def tax_share(item: Item, net: int, net_refunded: int) -> int:
     return max(tax_of(net_refunded + net, item.net, item.tax) - before, 0)
 
 
-def amount_by_default(item: Item, terms: Sequence[Held]) -> int:
+def amount_by_default(item: Item, terms: Sequence[TermMoney]) -> int:
     """Return what is unearned, with its share of the tax; at most what was paid."""
     unearned = sum(term.unearned for term in terms)
     refunded = sum(term.refunded for term in terms)
     return min(unearned + tax_share(item, unearned, refunded), paid_gross(item))
 
 
-def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
+def net_of(item: Item, amount: int, terms: Sequence[TermMoney]) -> int:
     """Return the net part of a gross ``amount``, at most :func:`paid_gross`.
 
     Together with earlier refunds, it is the net part of the sum, rounded to the nearest cent, half
@@ -87,7 +87,7 @@ def net_of(item: Item, amount: int, terms: Sequence[Held]) -> int:
     return max(min(part - refunded, left, amount), amount - tax_left, 0)
 
 
-def taken(net: int, terms: Sequence[Held]) -> list[Taken]:
+def taken(net: int, terms: Sequence[TermMoney]) -> list[Taken]:
     """Return what to book for each term when ``net`` is given back and all terms end.
 
     What is unearned goes back first, then what was earned, each in proportion to the terms' amounts

@@ -1,4 +1,4 @@
-"""What the catalogue offers for an item of an order, and at what price.
+"""What an item of an order is, as in the catalogue, and its price.
 
 The functions run in an operation (``store.books.operation``).
 """
@@ -15,7 +15,7 @@ from masthead.store.books.own_classes import check_class
 from masthead.store.database import Row
 
 
-class Offer(NamedTuple):
+class PricedItem(NamedTuple):
     """An item with its net price and tax, and its lines with the prices of this order.
 
     A product has no lines.
@@ -27,7 +27,7 @@ class Offer(NamedTuple):
     lines: Sequence[Line]
 
 
-def offer_of(books: Operation, number: int, item: Item) -> Offer:
+def price_item(books: Operation, number: int, item: Item) -> PricedItem:
     """Return what an item costs and gives. Raises RefusedOrder, such as for a retired bundle."""
     what = "bundle" if item.product_id is None else "product"
     wanted = item.bundle_id if item.product_id is None else item.product_id
@@ -63,12 +63,12 @@ def offer_of(books: Operation, number: int, item: Item) -> Offer:
         ):
             name = "first_issue" if item.subscription_id is None else "subscription_id"
             raise RefusedOrder(name, "a product begins and extends no subscription", number)
-        return Offer(item, net, tax, ())
+        return PricedItem(item, net, tax, ())
     lines = _lines(books, wanted)
     if not lines:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
     prices = spread(net, [line.price for line in lines])
-    return Offer(
+    return PricedItem(
         _with_class(books, number, item, prices),
         net,
         tax,

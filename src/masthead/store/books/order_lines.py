@@ -27,7 +27,7 @@ from masthead.store.books.extendable_subscriptions import (
     named,
     running,
 )
-from masthead.store.books.item_pricing import Offer
+from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_money import Term
 from masthead.store.books.order_people import Resolved
@@ -64,9 +64,9 @@ class Lines:
         """The subscriptions that the order began or extended, each once."""
         return tuple(dict.fromkeys(each.subscription_id for each in self._own.values()))
 
-    def first_day(self, number: int, offer: Offer) -> tuple[int, str] | None:
+    def first_day(self, number: int, priced: PricedItem) -> tuple[int, str] | None:
         """Return publication and date of the issue with which the item should begin, if any."""
-        issue_id = offer.item.first_issue
+        issue_id = priced.item.first_issue
         if issue_id is None:
             return None
         row = self._books.direct.row(
@@ -87,11 +87,11 @@ class Lines:
                 thing="issue",
             )
         publication_id, day, never_comes = row
-        if publication_id not in {line.publication_id for line in offer.lines}:
+        if publication_id not in {line.publication_id for line in priced.lines}:
             raise RefusedOrder(
                 "first_issue",
                 f"issue {issue_id} is one of publication {publication_id}, of which bundle "
-                f"{offer.item.bundle_id} gives nothing",
+                f"{priced.item.bundle_id} gives nothing",
                 number,
             )
         if never_comes:
@@ -115,7 +115,7 @@ class Lines:
         number: int,
         item_id: int,
         purchase_id: int | None,
-        offer: Offer,
+        priced: PricedItem,
         line: Line,
         recipient: Resolved,
         first_day: tuple[int, str] | None,
@@ -123,13 +123,13 @@ class Lines:
         """Begin or extend a subscription by a line; return its mailing address."""
         publication = self._publication(line.publication_id)
         first = first_day[1] if first_day and first_day[0] == line.publication_id else None
-        wanted = self._named.get(offer.item.subscription_id or 0)
+        wanted = self._named.get(priced.item.subscription_id or 0)
         if wanted is not None and not wanted.is_of(line):
             wanted = None
         key = recipient.subscriber_id, line.publication_id, line.type, wanted
         found = self._own.get(key)
         is_own = found is not None
-        if found is None and not offer.item.is_new:
+        if found is None and not priced.item.is_new:
             found = running(self._books, *key)
         grace: Sequence[Delivery] = ()
         if found is None:
@@ -151,7 +151,7 @@ class Lines:
                 self._renew(found, recipient)
         self._own[key] = found
         found.bought |= {
-            "last_purchase_bundle_id": offer.item.bundle_id,
+            "last_purchase_bundle_id": priced.item.bundle_id,
             "last_purchase_id": purchase_id,
         }
         term = Term(
@@ -168,7 +168,7 @@ class Lines:
             ended_at=None,
         )
         self.terms.append(term)
-        self._add_term(term, line.copies, offer.item.of_class or COMPLIMENTARY)
+        self._add_term(term, line.copies, priced.item.of_class or COMPLIMENTARY)
         if term.issues_left:
             found.least = min(term.issues_left, found.least or term.issues_left)
         for each in grace:
@@ -206,12 +206,12 @@ class Lines:
         for found in self._own.values():
             self._write(found)
 
-    def check_named(self, number: int, offer: Offer, reader: int) -> None:
+    def check_named(self, number: int, priced: PricedItem, reader: int) -> None:
         """Raise RefusedOrder if the item cannot extend the subscription that it names."""
-        if offer.item.subscription_id is not None:
-            found = named(self._books, offer.item.subscription_id, number)
-            check_named(found, number, offer, reader)
-            self._named[offer.item.subscription_id] = found
+        if priced.item.subscription_id is not None:
+            found = named(self._books, priced.item.subscription_id, number)
+            check_named(found, number, priced, reader)
+            self._named[priced.item.subscription_id] = found
 
     def _state(
         self, number: int, found: Extendable, publication: _Publication, line: Line

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.earned_share import EVENLY, Spread
-from masthead.circulation.refunding import Held
+from masthead.circulation.refunding import TermMoney
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import NotFound
 from masthead.store.books.earned_share_sql import months_served
@@ -130,7 +130,7 @@ def done_of(books: Operation, term: Term) -> int:
     return max(int(served), 0)
 
 
-def held_of(books: Operation, terms: Sequence[Term]) -> list[Held]:
+def money_of(books: Operation, terms: Sequence[Term]) -> list[TermMoney]:
     """Return what each of the terms has in the books."""
     rows = books.connection.rows(
         f"""
@@ -142,7 +142,7 @@ def held_of(books: Operation, terms: Sequence[Term]) -> list[Held]:
     )
     sums = {(term_id, kind): int(cents) for term_id, kind, cents in rows}
     kinds = ("received", "earned", "refunded")
-    return [Held(*(sums.get((term.term_id, kind), 0) for kind in kinds)) for term in terms]
+    return [TermMoney(*(sums.get((term.term_id, kind), 0) for kind in kinds)) for term in terms]
 
 
 def earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
@@ -269,7 +269,7 @@ def leave_campaign(books: Operation, subscription_id: int) -> None:
     )
 
 
-def spread_rest(books: Operation, term: Term, held: Held, cents: int) -> None:
+def spread_rest(books: Operation, term: Term, money: TermMoney, cents: int) -> None:
     """Spread what an allowance of ``cents`` leaves of a term evenly over what remains of it."""
     books.connection.change(
         """
@@ -279,7 +279,7 @@ def spread_rest(books: Operation, term: Term, held: Held, cents: int) -> None:
         """,
         cents=cents,
         done=done_of(books, term),
-        earned=held.earned,
+        earned=money.earned,
         account_id=books.account_id,
         term_id=term.term_id,
     )

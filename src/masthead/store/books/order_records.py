@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, shortest
 from masthead.circulation.ordering import Order
-from masthead.store.books.item_pricing import Offer
+from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_people import Resolved
 from masthead.store.database import Connection
@@ -79,7 +79,7 @@ class OrderedItem(NamedTuple):
 
     order_item_id: int
     purchase_id: int | None
-    offer: Offer
+    priced: PricedItem
     mailing_address_id: int | None
     is_gift: bool
 
@@ -105,7 +105,7 @@ def add_order(
         channel_id=order.channel_id,
         order_date=books.now,
         is_gift=int(any(each.is_gift for each in items)),
-        **_totals(each.offer for each in items),
+        **_totals(each.priced for each in items),
         external_reference=order.reference,
         content_digest=content,
         paid_on=paid_on,
@@ -115,7 +115,7 @@ def add_order(
     if order.reference is not None:
         added = EarlierOrder(order_id, payer.subscriber_id, content, paid_on)
         books.memory(_REFERENCES)[ascii_lower(order.reference)] = added
-    for item_id, purchase_id, offer, address_id, is_gift in items:
+    for item_id, purchase_id, priced, address_id, is_gift in items:
         if purchase_id is not None:
             books.add(
                 "purchases",
@@ -123,11 +123,11 @@ def add_order(
                 payment_type=order.payment_type,
                 notes=order.notes,
                 subscriber_id=payer.subscriber_id,
-                bundle_id=offer.item.bundle_id,
+                bundle_id=priced.item.bundle_id,
                 shipping_address_id=address_id,
                 billing_address_id=payer.address_id,
                 invoice_id=str(order_id),
-                total=decimal(offer.net + offer.tax),
+                total=decimal(priced.net + priced.tax),
                 is_gift=int(is_gift),
                 commit_id=books.commit_id,
             )
@@ -135,16 +135,16 @@ def add_order(
             "order_items",
             order_item_id=item_id,
             order_id=order_id,
-            bundle_id=offer.item.bundle_id,
-            product_id=offer.item.product_id,
-            fulfilled_date=books.now if order.is_fulfilled and not offer.lines else None,
-            **_totals([offer]),
+            bundle_id=priced.item.bundle_id,
+            product_id=priced.item.product_id,
+            fulfilled_date=books.now if order.is_fulfilled and not priced.lines else None,
+            **_totals([priced]),
             purchase_id=purchase_id,
         )
 
 
-def _totals(offers: Iterable[Offer]) -> dict[str, str]:
-    sums = [(offer.net, offer.tax) for offer in offers]
+def _totals(priced_items: Iterable[PricedItem]) -> dict[str, str]:
+    sums = [(priced.net, priced.tax) for priced in priced_items]
     net, tax = (sum(each) for each in zip(*sums, strict=True))
     return {
         "sub_total": shortest(net),
