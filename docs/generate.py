@@ -1,11 +1,13 @@
-"""Writes ``docs/reference.md`` from the contract, the settings and the commands.
+"""Writes ``docs/reference.md`` from the contract, the settings, the commands and the rules.
 
 Run by ``make docs``; a test holds the page against what this would write.
 """
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -28,23 +30,49 @@ from masthead.contract.shapes import fields_of
 from masthead.settings import SETTINGS
 
 PAGE = Path(__file__).with_name("reference.md")
+_RULES = Path(__file__).with_name("rules.md")
+_GENERAL = ("Callers and tenants", "Requests", "Responses")
+"""The sections of ``rules.md`` that apply to all operations."""
 _BAR = "\\|"
 _HELP_WIDTH = 96
 
 
+class _Rule(NamedTuple):
+    """A rule of ``rules.md`` and the operations and commands that it applies to."""
+
+    title: str
+    text: str
+    names: tuple[str, ...]
+
+
 def reference() -> str:
-    """Return the whole page."""
+    """Return the whole page; raise ValueError if a rule applies to something unknown."""
+    rules = list(_rules())
+    known = {operation.path for operation in (*OPERATIONS.values(), *EXTENSIONS)}
+    known |= {path for path, _ in _all_commands("masthead", cli)}
+    if unknown := {name for rule in rules for name in rule.names} - known:
+        raise ValueError(f"{_RULES.name}: rules apply to unknown {', '.join(sorted(unknown))}")
     parts = [
-        "# Reference\n\nMade by `make docs` from the contract, the settings and the commands.",
-        *_operations(),
+        "# Reference",
+        "Made by `make docs` from the contract, the settings, the commands and the rules.",
+        *_operations(rules),
         *_shapes(),
         *_files(),
         *_settings(),
         *_errors(),
         *_checks(),
-        *_commands(),
+        *_commands(rules),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _rules() -> Iterator[_Rule]:
+    """Yield the rules that name operations or commands in their last paragraph."""
+    for section in re.split(r"^#+ ", _RULES.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        title, _, body = section.partition("\n")
+        text, found, names = body.strip().partition("\n\nApplies to: ")
+        if found:
+            yield _Rule(title, text, tuple(re.findall("`([^`]+)`", names)))
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
@@ -64,9 +92,13 @@ def _word(kind: Kind) -> str:
     return kind.word
 
 
-def _operations() -> Iterator[str]:
+def _operations(rules: Sequence[_Rule]) -> Iterator[str]:
+    general = ", ".join(_link(title) for title in _GENERAL)
     yield "## Operations"
-    yield "Each is a GET, and answers HEAD too; with and without a slash at its end."
+    yield (
+        "Each operation accepts GET and HEAD, with and without a slash at the end of its path. "
+        f"The rules for all operations are in {general}. The other rules are below."
+    )
     for operation in (*OPERATIONS.values(), *EXTENSIONS):
         number = f"{operation.number}. " if operation.number else "Extension: "
         yield f"### {number}{operation.summary}"
@@ -79,6 +111,15 @@ def _operations() -> Iterator[str]:
                     for p in operation.parameters
                 ],
             )
+        for rule in rules:
+            if operation.path in rule.names:
+                yield f"**{rule.title}.** {rule.text.replace('](#', f']({_RULES.name}#')}"
+
+
+def _link(title: str) -> str:
+    """Return a link to the rule or the section with this title."""
+    anchor = "".join(c for c in title.lower() if c.isalnum() or c in " -_").replace(" ", "-")
+    return f"[{title}]({_RULES.name}#{anchor})"
 
 
 def _response(operation: Operation) -> str:
@@ -199,9 +240,9 @@ def _checks() -> Iterator[str]:
         )
 
 
-def _commands() -> Iterator[str]:
+def _commands(rules: Sequence[_Rule]) -> Iterator[str]:
     yield "## Commands"
-    yield "They end with 0; with 1 where data are bad; with 2 where they were called wrongly."
+    yield "The exit status is 0, 1 for bad data, or 2 for wrong usage."
     for path, command in _all_commands("masthead", cli):
         context = click.Context(
             command,
@@ -211,6 +252,8 @@ def _commands() -> Iterator[str]:
             **cli.context_settings,
         )
         yield f"### {path}\n\n```text\n{command.get_help(context)}\n```"
+        if links := [_link(rule.title) for rule in rules if path in rule.names]:
+            yield f"Rules: {', '.join(links)}."
 
 
 def _all_commands(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:

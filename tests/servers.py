@@ -43,7 +43,7 @@ ASGI_ONLY = "MASTHEAD_ASGI_ONLY"
 
 # What a server may print: its first words, and lines of its log in either form.
 LOG_LINE = re.compile(
-    r"timestamp='|\{\"timestamp\":|Masthead serves on |numbers for Prometheus on |warning: "
+    r"timestamp='|\{\"timestamp\":|Masthead serves on |metrics for Prometheus on |warning: "
 )
 
 ROOT = Path(__file__).parents[1]

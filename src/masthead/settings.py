@@ -118,8 +118,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             ge=0,
             le=86_400,
-            description="Seconds by which the change feed begins earlier than asked, for clients "
-            "whose clock is ahead.",
+            description="Seconds by which the change feed begins earlier than requested, for "
+            "clients whose clock is ahead.",
         ),
     ] = 0
     login_failures: Annotated[
@@ -134,8 +134,9 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Meta(
             ge=0,
-            description="Wrong guesses in an hour, at emails or at renewal codes, after which all "
-            "of an account are, but emails that have opened before; 0: no limit.",
+            description="Wrong guesses in an hour, at emails or at renewal codes, after which "
+            "all such logins of an account are refused, except emails that have "
+            "logged in before; 0: no limit.",
         ),
     ] = 600
     behind_proxy: Annotated[
@@ -202,9 +203,11 @@ SETTINGS = {
             0,
             65_535,
         ),
-        Setting("account", None, "Id of the account whose data it is."),
-        Setting("map", None, "Mapping file, which says how files of another form are read."),
-        Setting("reject", None, "Folder for the rows that cannot be loaded; the others are."),
+        Setting("account", None, "Id of the account."),
+        Setting("map", None, "Mapping file that describes files of another form."),
+        Setting(
+            "reject", None, "Folder for the rows that cannot be loaded; all other rows are loaded."
+        ),
         Setting("allow_truncated", False, "Load files that look cut off at their end.", bool),
         Setting(
             "max_rejected",
@@ -232,15 +235,15 @@ SETTINGS = {
         Setting(
             "for_spreadsheets",
             False,
-            "Write cells so that a spreadsheet takes none for a formula; such files are not for "
-            "import.",
+            "Write cells so that spreadsheets read none as a formula; such files are "
+            "not for import.",
             bool,
         ),
         Setting("subscribers", 1000, "Number of subscribers to make up.", int, 0),
         Setting(
             "seed",
             1,
-            "Number that decides all that is made up: the same one, the same files.",
+            "Seed of the made-up data: the same number gives the same files.",
             int,
         ),
         Setting("to", None, "URL of the database or folder that holds the copy."),
@@ -270,7 +273,7 @@ SETTINGS = {
         Setting(
             "end_with_input",
             False,
-            "End when the standard input ends: with the program that started the emulator.",
+            "End when standard input ends, together with the program that started the emulator.",
             bool,
         ),
     )

@@ -68,7 +68,7 @@ def test_a_service_that_has_had_enough_is_left_alone(small: Publisher) -> None:
     with altered(small.url, alter) as server:
         report = check(server.url, small.key, small.login, 1000)
     assert report.differences == []
-    assert "GET /2/customfields/ is answered with 429, after all patience" in set(
+    assert "GET /2/customfields/ is answered with 429, after all retries" in set(
         report.not_tried.values()
     )
 
@@ -89,7 +89,7 @@ def test_logins_that_are_locked_are_not_tried(small: Publisher, which: str) -> N
     with altered(small.url, alter) as server:
         report = check(server.url, small.key, small.login, 1000)
     assert report.findings == []
-    assert f"{GET_LOGIN} is answered with 429, after all patience" in set(report.not_tried.values())
+    assert f"{GET_LOGIN} is answered with 429, after all retries" in set(report.not_tried.values())
 
 
 @ON_SQLITE

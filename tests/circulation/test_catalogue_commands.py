@@ -25,7 +25,7 @@ def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
         "bundle 1: changed price, lines"
     ]
     assert run(shop, "catalogue", "bundle", "set", 1, "--price=36") == [
-        "nothing changed: it is so already"
+        "nothing changed: it has these values already"
     ]
     assert run(shop, "catalogue", "bundle", "retire", 2) == ["bundle 2 was retired"]
     assert len(run(shop, "catalogue", "bundle", "list")) == 2

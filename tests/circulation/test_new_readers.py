@@ -31,7 +31,7 @@ def test_who_looks_like_a_reader_is_said_before_it_is_saved(store: Store, tmp_pa
         run(*add)
         who = "subscriber 1, Otto Ost, 5 A, Bath: subscription 1, Tide, Print, 12 issues left"
         refused = run(*add, exit_status=1)
-        assert refused[0].startswith("Otto Ost looks like a reader who is there")
+        assert refused[0].startswith("Otto Ost looks like an existing reader")
         assert refused[1] == f"  same name and city: {who}"
         assert run(*add, "--dry-run")[1:3] == refused
         assert run(*add, "--new-reader")[0].startswith("order 2 of subscriber 2")
@@ -39,7 +39,7 @@ def test_who_looks_like_a_reader_is_said_before_it_is_saved(store: Store, tmp_pa
         head = "external_reference,first_name,last_name,address,city,bundle_id\n"
         file.write_text(f"{head}W-1,Otto,Ost,9 A,Bath,1\nW-2,Ann,Ax,1 A,Bath,1\n")
         loaded = run("order", "import", file)
-        assert loaded[1] == "new readers who look like one who is there: 1"
+        assert loaded[1] == "new readers who look like existing ones: 1"
         assert loaded[2].startswith("orders.csv:2: subscriber_id: Otto Ost looks like subscriber 1")
         merged = run("subscriber", "merge", 2, "--into=1")
         assert "; subscription 2 is merged into 1: Tide, Print, 24 issues left" in merged[-1]

@@ -250,7 +250,7 @@ def test_a_first_issue_before_the_newest_closed_one_is_refused(desk: Desk) -> No
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE issues SET mailing_list_id = NULL WHERE issue_id = 14")
     said = refused(desk, place, order(ADA, Item(YEAR, first_issue=14)))
-    assert said == "issue 14 was closed without a mailing list, so that it comes to nobody"
+    assert said == "issue 14 was closed without a mailing list, so no reader gets it"
     place(desk, order(ADA, Item(YEAR)))
     assert "begin a new subscription beside it" in refused(
         desk, place, order(ADA, Item(YEAR, first_issue=17))

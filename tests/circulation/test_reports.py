@@ -249,8 +249,8 @@ def test_a_report_is_drawn_too(books: str, tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("liability", "--day=2025-13-01"), "'2025-13-01' is no day, such as "),
-        (("liability", "--since=2025"), "--since: '2025' is no month, such as 2026-01"),
+        (("liability", "--day=2025-13-01"), "'2025-13-01' is not a day such as "),
+        (("liability", "--since=2025"), "--since: '2025' is not a month such as 2026-01"),
         (("expiries", "--plot=a.pdf"), "--plot: the name of a.pdf must end in .svg or .png"),
     ],
 )

@@ -162,7 +162,7 @@ def test_a_reader_is_found_by_what_is_known(database: str) -> None:
         "2\tA. Ames\tada2@example.org\tCode2\t12 ELM street, 97301 Salem",
         "1\tAda Ames\tada@example.org\tCode1\t12 Elm Street, 97301 Salem",
     ]
-    assert limited.stderr == "and more than these 2: say more of what is known\n"
+    assert limited.stderr == "more than these 2 were found: give more of what you know\n"
     assert entries(database)[-1] == (
         "subscriber find … --limit 2 --account 1",
         "subscribers were looked for",
@@ -297,7 +297,7 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
         "subscription 11: campaign 1 -> 0, copies 1 -> 2 (free)"
     ]
     assert run(database, "subscription", "set", 11, "--copies=2") == [
-        "subscription 11 is so already: nothing changed"
+        "subscription 11 has these values already: nothing changed"
     ]
     said = "copies 2 -> 4, 4 issues of 1 copy were converted into 1 issue of 4 copies"
     convert = ("subscription", "set", 11, "--copies=4", "--convert", "--dry-run")
@@ -340,13 +340,13 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     [
         (("set", "11"), "--copies"),
         (("set", "11", "--free"), "--copies"),
-        (("set", "11", "--copies=2", "--free", "--convert"), "one of --free and --convert"),
-        (("set", "11", "--copies=2", "--convert", "--class=staff"), "copies that are --free"),
-        (("suspend", "11", "--from=soon"), "'soon' is no day, such as 2026-11-24"),
+        (("set", "11", "--copies=2", "--free", "--convert"), "with --free or --convert"),
+        (("set", "11", "--copies=2", "--convert", "--class=staff"), "--class needs --free"),
+        (("suspend", "11", "--from=soon"), "'soon' is not a day such as 2026-11-24"),
         (("address", "11"), "--address-id"),
         (("address", "11", "--address=x", "--address-id=1"), "--address-id"),
         (("address", "11", "--address=x", "--from=2190-01-01"), "--from and --to"),
-        (("address", "11", "--back", "--address=x"), "--back goes alone"),
+        (("address", "11", "--back", "--address=x"), "give --back alone"),
     ],
 )
 def test_wrong_usage_is_said(database: str, arguments: tuple[str, ...], words: str) -> None:
@@ -381,7 +381,7 @@ def test_letters_are_previewed_then_written_and_noted_once(database: str, tmp_pa
     assert run(database, *again) == preview[:2]
     assert (tmp_path / "again.csv").read_bytes() == file.read_bytes()
     said = refused(database, "renewals", "select", "--sent=soon", "--to=x.csv", exit_status=2)
-    assert "'soon' is no day" in said
+    assert "'soon' is not a day" in said
     run(database, "renewals", "efforts", "remove", 2, "--publication=1")
     assert len(run(database, "renewals", "efforts", "list")) == 1
     assert "--preview" in refused(database, "renewals", "select", exit_status=2)
@@ -400,7 +400,7 @@ def test_where_files_own_the_data_nothing_is_changed(shop: tuple[Desk, str], dat
             said = masthead(*arguments, "--account=2", database=database, exit_status=1).stderr
             assert "`masthead books open --account 2` opens the books" in said
         said = masthead("subscriber", "find", "x", "--account=2", database=database).stderr
-        assert said.startswith("nobody was found")
+        assert said.startswith("no reader was found")
     finally:
         masthead("accounts", "remove", 2, "--yes", database=database)
 

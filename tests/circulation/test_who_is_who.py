@@ -163,7 +163,7 @@ def test_a_renewal_code_names_its_reader_and_stays_so_when_merged(desk: Desk) ->
     assert place(desk, Person(renewal_code=second.lower())).subscriber_id == 2
     assert place(desk, Person(1, renewal_code=first)).subscriber_id == 1
     assert "does not have the renewal code" in refused(desk, Person(1, renewal_code=second))
-    assert refused(desk, Person(renewal_code="?")) == "nobody has the renewal code '?'"
+    assert refused(desk, Person(renewal_code="?")) == "no subscriber has the renewal code '?'"
     merge(desk, 1, 2)
     for merged in (Person(2), Person(renewal_code=second)):
         assert place(desk, merged).subscriber_id == 1

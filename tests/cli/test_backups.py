@@ -169,7 +169,7 @@ def test_a_backup_is_restored_where_there_is_no_database_and_where_there_is_a_da
     assert "--erasures ACCOUNT FILE" in refused.stderr
     options = ("--replace", "--even-if-unreadable")
     said = masthead("restore", backup, *options, database=elsewhere).stderr
-    assert "could be carried over from the database that was replaced" in said
+    assert "could be carried over from the replaced database" in said
     assert exported(elsewhere, tmp_path / "again") == before
 
 
@@ -212,7 +212,7 @@ def test_who_was_erased_after_the_backup_stays_so(named: str, tmp_path: Path) ->
     assert said == [
         "restored; a new epoch began in 1 account",
         "account 1: erased again: subscribers 2, 4",
-        "4 records of who did what carried over",
+        "4 records of the audit log carried over",
     ]
     assert exported(named, tmp_path / "after")["erasures.csv"] == list_before
     assert b"2@quill.example" not in path_of(named).read_bytes()
@@ -264,7 +264,7 @@ def test_a_named_list_erases_where_the_database_is_lost_or_damaged(
     assert "3@quill" in held(elsewhere, 3)
     spoil(file_store, elsewhere)
     said = masthead("restore", backup, "--replace", *of_one, *of_two, database=elsewhere)
-    assert "could be carried over from the database that was replaced" in said.stderr
+    assert "could be carried over from the replaced database" in said.stderr
     assert "account 1: erased again: subscriber 3\n" in said.stdout
     assert "account 2: erased again: subscriber 7\n" in said.stdout
     assert "quill" not in held(elsewhere, 3)

@@ -116,7 +116,7 @@ def test_with_reject_the_summary_counts_them_and_the_status_is_0(
 def test_without_an_account_it_says_whose_data_it_must_know(database: str, tmp_path: Path) -> None:
     folder = write(tmp_path / "in", SMALL)
     done = masthead("import", folder, database=database, exit_status=2)
-    assert "say whose data it is; --account says" in done.stderr
+    assert "say whose data it is; --account names" in done.stderr
     done = masthead("import", folder, "--account", 7, database=database, exit_status=1)
     assert "there is no account 7" in done.stderr
 

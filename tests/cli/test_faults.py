@@ -161,9 +161,7 @@ def test_a_file_that_others_hold_for_themselves_is_said_to_be_in_use(disk: Disk)
         refused = run("accounts", "list", database=disk.database, cwd=disk.folder)
         assert refused.returncode == 1
         (sentence,) = refused.stderr.splitlines()
-        assert sentence == (
-            f"the database {disk.path} is locked: another program holds it for itself alone"
-        )
+        assert sentence == (f"the database {disk.path} is locked: another program has locked it")
     assert run("accounts", "list", database=disk.database, cwd=disk.folder).returncode == 0
 
 
@@ -212,7 +210,7 @@ def test_a_file_in_the_place_of_another_is_not_mixed_with_it(disk: Disk) -> None
         numbers = httpx2.get(metrics[0]).text
         assert "masthead_database_up 0.0" in numbers
     assert disk.path.read_bytes() == before
-    assert "start the server anew to serve that" in server.output()
+    assert "restart the server to serve that" in server.output()
     with serving(disk.database) as server:
         assert ask(server.url).status_code == 200
 

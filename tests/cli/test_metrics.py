@@ -45,7 +45,7 @@ def loaded(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 def metrics_url(server: Server) -> str:
     """Return where a server says that its numbers are."""
     found = re.search(
-        r"^numbers for Prometheus on (http://127\.0\.0\.1:\d+/metrics)$",
+        r"^metrics for Prometheus on (http://127\.0\.0\.1:\d+/metrics)$",
         *(
             server.output(),
             re.MULTILINE,
@@ -172,7 +172,7 @@ def test_a_database_that_is_gone_is_seen(store: Store) -> None:
 
 def test_without_the_option_nothing_listens(loaded: str) -> None:
     with serving(loaded) as server:
-        assert "numbers for Prometheus" not in server.output()
+        assert "metrics for Prometheus" not in server.output()
         assert ask(server, "/metrics") == 404
 
 

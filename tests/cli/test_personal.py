@@ -93,7 +93,7 @@ def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
 def test_who_cannot_be_asked_has_to_say_yes(person: str, tmp_path: Path) -> None:
     refused = run("erase", *WHOM, database=person, cwd=tmp_path)
     assert refused.returncode == 2
-    assert "say --yes" in refused.stderr
+    assert "give --yes" in refused.stderr
     assert WORD in masthead("subscriber-data", *WHOM, database=person).stdout
 
 

@@ -152,7 +152,7 @@ def test_an_account_is_removed_by_a_script_that_says_yes(loaded: str, tmp_path: 
     """rules, "An account is removed"."""
     refused = run("accounts", "remove", 1, database=loaded, cwd=tmp_path)
     assert refused.returncode == 2
-    assert "say --yes" in refused.stderr
+    assert "give --yes" in refused.stderr
     printed = masthead("accounts", "remove", 1, "--yes", database=loaded).stdout.splitlines()
     assert "subscribers           2 removed" in printed
     assert printed[-1] == "account 1 was removed"

@@ -175,8 +175,8 @@ def test_a_redirect_that_writes_the_same_query_otherwise_is_followed(
             "it redirects to http://press.example:8443, which may be the right base URL",
         ),
         ("/login?next=orders", "it redirects to another of its addresses; is the base URL right?"),
-        ("http://x:port", "it redirects to what is no address"),
-        ("mailto:press@example.org", "it redirects to what is no address"),
+        ("http://x:port", "it redirects to something that is not an address"),
+        ("mailto:press@example.org", "it redirects to something that is not an address"),
     ],
 )
 def test_a_redirect_elsewhere_is_an_error(

@@ -223,7 +223,7 @@ def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
                 spoil(store, _url(desk))
             answer = browser.post(path, form, token=form["form_token"])
             assert answer.status_code == 503
-            assert "The database is away" in answer.text
+            assert "The database does not answer" in answer.text
             assert "Typed &lt;b&gt; é" in answer.text
             assert f'action="{path}"' in answer.text
             assert {**form, **input_values(answer.text)} == form
@@ -231,7 +231,7 @@ def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
             assert answer.headers["Retry-After"]
             page = browser.get("/find", q="Ada")
             assert page.status_code == 503
-            assert "The database is away" in page.text
+            assert "The database does not answer" in page.text
             asked = console.browser().sign_in("manager", account="1", next="/find?q=Ada")
             assert asked.status_code == 503
             kept = input_values(asked.text)

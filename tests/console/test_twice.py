@@ -95,7 +95,7 @@ def test_who_looks_like_a_reader_is_shown_before_the_order_is_saved(
     browser.post("/orders/new", {**form, "sure": "1"})
     (tom,) = (row for row in desk.table("subscribers") if row["first_name"] == "Tom")
     shown = browser.post("/orders/new", {**typed, **place, "gives": "no"})
-    assert "looks like a reader who is there" in shown.text
+    assert "looks like an existing reader" in shown.text
     key = tom["subscriber_id"]
     assert f'value=":{key}"' in shown.text
     chosen = look(browser, "/orders/new", **input_values(shown.text), is_reader=f":{key}")

@@ -101,7 +101,7 @@ def test_it_warns_of_a_control_port_that_others_reach(tmp_path: Path) -> None:
         assert httpx2.get(at, headers={"Host": "emulator:8001"}).status_code == 200
         assert httpx2.get(at, headers={"Origin": "https://pages.example"}).status_code == 403
     warned = (tmp_path / "errors").read_text()
-    assert "warning: whoever reaches the control port can change this publisher" in warned
+    assert "warning: all who can reach the control port can change this" in warned
     with started(tmp=tmp_path):
         pass
     assert "warning" not in (tmp_path / "errors").read_text()

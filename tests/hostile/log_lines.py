@@ -18,13 +18,13 @@ REASONS = {
     *("unknown parameter", "parameters", "no credentials", "wrong credentials", "no such path"),
     *("no such id", "method", "too slow", "too old", "body too long", "address too long"),
     *("expectation", "rate limit", "login limit", "headers too long", "database", "overload"),
-    "this is not a request of HTTP/1.1",
+    "this is not an HTTP/1.1 request",
     "the address has a character that is not ASCII: percent-encode it, such as %C3%BC",
     "the length of a body has at most 19 digits",
     "the address of a request begins with / and has no #",
     "a request needs one Host header, which names a host",
     "Authorization is given twice: once is enough",
-    "a body comes with its length, or chunked in HTTP/1.1 and as it is",
+    "a body needs its length, or in HTTP/1.1 the transfer encoding chunked and no other",
     "a request has at most 65536 bytes that are not of its body",
 }
 LINE = re.compile(

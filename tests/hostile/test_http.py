@@ -269,7 +269,7 @@ def test_a_character_as_it_is_in_the_address_is_named(
 def test_what_else_is_wrong_is_not_called_a_character_of_the_address(
     wire: Wire, request_bytes: bytes
 ) -> None:
-    assert wire.one(request_bytes).error() == "this is not a request of HTTP/1.1"
+    assert wire.one(request_bytes).error() == "this is not an HTTP/1.1 request"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_all_settings_may_come_from_the_environment_or_the_line(
 
 BAD_USAGE = {
     "without a service": ((), "Missing argument 'BASE_URL'"),
-    "without a copy": (("http://127.0.0.1:1",), "say with --to where the copy is"),
+    "without a copy": (("http://127.0.0.1:1",), "name the copy with --to"),
     "without credentials": (
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--key="),
         "set MASTHEAD_API_KEY and MASTHEAD_API_LOGIN, or give --key and --login",

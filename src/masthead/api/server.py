@@ -185,5 +185,7 @@ def _shared_folder() -> Iterator[str]:
         try:
             folder = stack.enter_context(own_folder(_PREFIX, needed=_FREE_BYTES_MIN))
         except OSError as error:
-            raise MastheadError(f"the workers can have no temporary folder: {error}") from error
+            raise MastheadError(
+                f"the temporary folder of the workers cannot be made: {error}"
+            ) from error
         yield str(folder)

@@ -259,5 +259,5 @@ def remove_reason(books: Books, reason_id: int, *, dry_run: bool = False) -> Don
 
 def _changed(thing: Thing, key: int, names: Sequence[str]) -> str:
     if not names:
-        return "nothing changed: it is so already"
+        return "nothing changed: it has these values already"
     return f"{thing} {key}: changed {', '.join(names)}"

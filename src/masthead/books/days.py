@@ -7,7 +7,7 @@ from masthead.errors import BadInput
 def check_past_day(day: str, today: str) -> str:
     """Return the day (``YYYY-MM-DD``); raise BadInput if it is not a day, or later than today."""
     if not is_day(day):
-        raise BadInput(f"{day!r} is no date, such as {today}")
+        raise BadInput(f"{day!r} is not a date such as {today}")
     if day > today:
         raise BadInput(f"{day} is still to come; today is {today}")
     return day

@@ -164,7 +164,7 @@ class Edited(NamedTuple):
     def sentence(self) -> str:
         """Which fields changed."""
         if not self.changed:
-            return f"{self.what} is so already: nothing changed"
+            return f"{self.what} has these values already: nothing changed"
         return f"{self.what}: changed {', '.join(self.changed)}"
 
 

@@ -109,7 +109,7 @@ class ValuesSet(NamedTuple):
         elif "copies" in self.changed and self.how:
             said[-1] += f" ({self.how})"
         if not said:
-            return f"subscription {self.subscription_id} is so already: nothing changed"
+            return f"subscription {self.subscription_id} has these values already: nothing changed"
         return f"subscription {self.subscription_id}: {', '.join(said)}"
 
 

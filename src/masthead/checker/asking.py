@@ -135,7 +135,7 @@ class Asker:
             if not last:
                 raise
             if last[0].status == _TOO_MANY:
-                text = f"{last[0].request} is answered with 429, after all patience"
+                text = f"{last[0].request} is answered with 429, after all retries"
                 raise NotTried(text) from None
             return last[0]
 

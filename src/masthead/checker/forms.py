@@ -130,7 +130,7 @@ def _count(
         totals[shape] += 1
         if not isinstance(record, dict):
             counts[
-                _Fault("difference", shape, place, f"{type_of(record)} where a record is due")
+                _Fault("difference", shape, place, f"{type_of(record)} where a record is expected")
             ] += 1
             continue
         counts.update(_member_faults(shape, record, place, common))
@@ -218,7 +218,7 @@ def _missing_fault(field: Field, value: str | None) -> tuple[Severity, str] | No
     if field.missing is Missing.NEVER:
         return "difference", f"{type_of(value)}, which has to be {_wanted(field.kind)}"
     if isinstance(field.kind, Many):
-        return "difference", f"{type_of(value)} where an array is due"
+        return "difference", f"{type_of(value)} where an array is expected"
     other = "an empty string" if value is None else "null"
     return "note", f"{type_of(value)} for a missing value, where clients expect {other}"
 

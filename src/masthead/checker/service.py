@@ -62,7 +62,7 @@ class Service:
         """Return the JSON body of a response that must be 200; raises Faulty if it is not."""
         if response.status != SUCCESS:
             redirect = ", a redirect" if 300 <= response.status < 400 else ""
-            text = f"{response.status}{redirect}, where 200 is due"
+            text = f"{response.status}{redirect}, where 200 is expected"
             raise Faulty(Finding("difference", section, response.request, "", text))
         media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":
@@ -121,7 +121,7 @@ class Service:
         if operation.envelope:
             body = self.member(body, operation.envelope, response, section)
         if not isinstance(body, list):
-            text = f"{type_of(body)} where an array of records is due"
+            text = f"{type_of(body)} where an array of records is expected"
             raise Faulty(
                 Finding("difference", section, response.request, operation.envelope or "", text)
             )

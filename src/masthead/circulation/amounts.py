@@ -19,7 +19,7 @@ def cents_of(text: str) -> int:
     """
     found = _AMOUNT.fullmatch(text)
     if not found:
-        raise ValueError(f"{text!r} is no amount such as 12.50, of 0 or more")
+        raise ValueError(f"{text!r} is not an amount such as 12.50, of 0 or more")
     units, decimals = found[1], found[2] or ""
     if len(decimals) > 2:
         raise ValueError(f"{text} has {len(decimals)} decimals: an amount has two at most")

@@ -83,8 +83,8 @@ class _Commands(click.Group):
             raise
         except UnicodeEncodeError:
             click.echo(
-                "an argument or the name of a file is no text in this locale; one of UTF-8 has all "
-                "characters: set LC_ALL=C.UTF-8",
+                "an argument or a file name cannot be read in this locale: set "
+                "LC_ALL=C.UTF-8, a locale with all characters",
                 err=True,
             )
             ctx.exit(2)

@@ -37,7 +37,7 @@ _ID = click.IntRange(0, 2**63 - 1)
 
 @click.group()
 def accounts() -> None:
-    """The publishers whose data this is, and their credentials."""
+    """The publishers whose data this database has, and their credentials."""
 
 
 def _account_fields(command: Command) -> Command:
@@ -69,7 +69,8 @@ def _logins(command: Command) -> Command:
         "--time-zone",
         metavar="NAME",
         callback=_time_zone,
-        help="Where it is today when a login is checked: Europe/Berlin; UTC at first.",
+        help="Time zone that decides what today is at a login check, such as "
+        "Europe/Berlin. A new account has UTC.",
     )(command)
     command = click.option(
         "--renewal-code-login",
@@ -193,11 +194,11 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     """Encrypt all credentials with a new secret key; then restart all servers.
 
     The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, which
-    is created if it does not exist. After an interruption, run it again: it does the rest, and
-    never gives new credentials twice.
+    is created if it does not exist. If the command was interrupted, run it again: it does the rest,
+    and gives no account new credentials twice.
     """
     if bool(old_key) == lost:
-        raise BadUsage("say where the old key is (--old-key FILE), or that it is --lost")
+        raise BadUsage("give the old key with --old-key FILE, or --lost if it is lost")
     old = Secret(old_key, variable=None) if old_key else None
     store = found(database)
     count = store_accounts.rekey(store, old, by=actor())
@@ -215,7 +216,7 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
 @accounts.command("export")
 @setting("database")
 def export(database: str) -> None:
-    """Print all accounts, their credentials included, as the file that `masthead import` reads."""
+    """Print all accounts with their credentials, as the file that `masthead import` reads."""
     columns = [column.name for column in ACCOUNTS.columns]
     store = opened(database)
     record_reading(store, actor(), "all accounts and their credentials were written out")
@@ -244,7 +245,7 @@ def remove(account_id: int, database: str, *, yes: bool) -> None:
         values = store_accounts.settings_of(connection, account_id)
     if not yes:
         if not sys.stdin.isatty():
-            raise BadUsage("this cannot be undone: say --yes where nobody can be asked")
+            raise BadUsage("this cannot be undone: give --yes to run it without a question")
         named, what = values["company_name"], "name"
         if not named:
             named, what = account_id, "number"

@@ -68,9 +68,10 @@ def restore(
 
     No server and no import may run, and the secret key must be the one of the backup. If the
     restore fails, the database is unchanged. Every client of the change feed has to load everything
-    again. The erased subscribers and the audit log of the replaced database are carried over:
-    subscribers who were erased after the backup are erased again. So is who may come in: API
-    credentials, accounts that are switched off, operators with their roles and passwords.
+    again. The list of the erased and the audit log of the replaced database are carried over, and
+    subscribers who were erased after the backup are erased again. API credentials, the accounts
+    that are switched off, and the operators with their roles and passwords are carried over as
+    well.
     """
     named = [erasure for each in erasures for erasure in read_erasures(*each)]
     with progress() as bars:
@@ -111,7 +112,7 @@ def restore(
         )
     if restored.audit_entries:
         records = "record" if restored.audit_entries == 1 else "records"
-        click.echo(f"{restored.audit_entries} {records} of who did what carried over")
+        click.echo(f"{restored.audit_entries} {records} of the audit log carried over")
     _warn(restored, has_list=bool(named))
 
 
@@ -128,25 +129,27 @@ def _warn(restored: Restored, *, has_list: bool) -> None:
         )
     elif restored.replaced and lists:
         click.echo(
-            "Neither the list of the erased nor the record of who did what could be carried over "
-            f"from the database that was replaced: {lists}",
+            "Neither the list of the erased nor the audit log could be carried over "
+            f"from the replaced database: {lists}",
             err=True,
         )
     if admitted:
         click.echo(
-            "Who may come in is as it was when the backup was made, since it could not be read "
-            f"from a database that was replaced: {admitted}. Credentials that were changed, "
-            "accounts that were switched off, and operators who were removed or got another role "
-            "or password may be valid again: look at `masthead accounts list` and `masthead "
-            "operators list`, and say `masthead accounts rotate-credentials` or "
-            "`masthead operators set` where they changed. All sessions of the console have ended",
+            "Credentials, accounts and operators are as they were when the backup "
+            "was made, since they could not be read from a replaced database: "
+            f"{admitted}. Credentials that were changed, accounts that were "
+            "switched off, and operators who were removed or got another role or "
+            "password may be valid again: check `masthead accounts list` and "
+            "`masthead operators list`, and run `masthead accounts rotate-credentials` or "
+            "`masthead operators set` where they changed. All sessions of the "
+            "console have ended",
             err=True,
         )
     if stamps:
         click.echo(
-            "The new epoch begins at the time of this machine. If its clock was ahead when data "
-            "were loaded that the backup lacks, say `masthead feed new-epoch --after TIME` with "
-            "the latest time of that clock",
+            "The new epoch begins at the time of this machine. If its clock was "
+            "ahead when data were loaded that the backup lacks, run `masthead feed "
+            "new-epoch --after TIME` with the latest time of that clock",
             err=True,
         )
 

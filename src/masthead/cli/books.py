@@ -38,10 +38,10 @@ def open_command(
 ) -> None:
     """Keep the account's books here from now on: orders, deliveries, terms and money.
 
-    All or nothing: each subscription with issues left gets an opening term. With --renew-since,
-    those who have none left, and whose last issue is dated on that day or later, get an empty one,
-    so that letters of renewal are sent to them. Files that hold what operations own are refused
-    afterwards.
+    The command opens all books or none. Each subscription with issues left gets an opening term.
+    With --renew-since, a subscription without issues left whose last issue is dated on that day or
+    later gets an empty term, so that it gets renewal letters. Afterwards, files with tables that
+    operations own are refused.
     """
     store, account_id = _asked(account, database)
     found = open_books(store, account_id, renew_since=renew_since, dry_run=dry_run, by=actor())
@@ -70,7 +70,7 @@ def show_command(account: int | None, database: str) -> None:
 
 def _asked(account: int | None, database: str) -> tuple[Store, int]:
     if account is None:
-        raise BadUsage("say with --account whose books they are")
+        raise BadUsage("name the account with --account")
     return opened(database), account
 
 

@@ -14,9 +14,7 @@ from masthead.errors import BadUsage
 
 ID = click.IntRange(0, 2**63 - 1)
 
-dry_run = click.option(
-    "--dry-run", is_flag=True, help="Say what would be done, and change nothing."
-)
+dry_run = click.option("--dry-run", is_flag=True, help="Print what would be done; change nothing.")
 """The option of all commands that write."""
 
 
@@ -30,7 +28,7 @@ class Day(click.ParamType[str]):
     ) -> str:
         """Return the day as it was given; raise BadUsage if it is not a date."""
         if not is_day(str(value)):
-            raise BadUsage(f"{value!r} is no day, such as 2026-11-24")
+            raise BadUsage(f"{value!r} is not a day such as 2026-11-24")
         return str(value)
 
 
@@ -42,7 +40,7 @@ def account_options(command: Command) -> Command:
 def account_of(account: int | None) -> int:
     """Return the account; raise BadUsage if none was given."""
     if account is None:
-        raise BadUsage("say with --account whose subscribers and books these are")
+        raise BadUsage("name the account with --account")
     return account
 
 

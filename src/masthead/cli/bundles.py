@@ -52,7 +52,7 @@ class BundleLine(click.ParamType[catalogue.Line]):
 
 def _count(text: str, least: int, greatest: int) -> int:
     if not (text.isascii() and text.isdigit()) or not least <= int(text[:20]) <= greatest:
-        raise ValueError(f"{text!r} is no number of {least} to {greatest}")
+        raise ValueError(f"{text!r} is not a number from {least} to {greatest}")
     return int(text)
 
 
@@ -82,7 +82,7 @@ def show(done: catalogue.Done, *, dry_run: bool) -> None:
 
 
 bundles = click.Group("bundle", help="Issues of one or more publications for a price.")
-products = click.Group("product", help="What is sold beside subscriptions: a mug, a binder.")
+products = click.Group("product", help="What is sold besides subscriptions, such as a mug.")
 
 classes = click.Group(
     "class",
@@ -119,11 +119,10 @@ def add_bundle(
 ) -> None:
     """Add a bundle NAME, and print its id.
 
-    Its price is that of its lines together. Readers of two publications at once can be sold a
-    bundle of two lines.
+    Its price is the sum of its lines' prices. A bundle of two publications has two lines.
     """
     if not lines:
-        raise BadUsage("say what it gives: --line publication:issues:type:price")
+        raise BadUsage("give its lines: --line publication:issues:type:price")
     books = books_of(account, database)
     show(catalogue.add_bundle(books, name, lines, price, tax, dry_run=dry_run), dry_run=dry_run)
 
@@ -149,7 +148,7 @@ def set_bundle(
     active: bool,
     dry_run: bool,
 ) -> None:
-    """Change a bundle for later orders; --line takes the place of all its lines."""
+    """Change a bundle for later orders; --line replaces all its lines."""
     given = {"name": name, "price": price, "tax": tax, "active": True if active else None}
     values = given_of({**given, "line": lines or None})
     values.pop("line", None)
@@ -159,7 +158,7 @@ def set_bundle(
 
 
 @bundles.command("list")
-@click.option("--all", "with_retired", is_flag=True, help="Retired ones too.")
+@click.option("--all", "with_retired", is_flag=True, help="List retired ones too.")
 @account_options
 def list_bundles(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the bundles for sale with their lines."""
@@ -223,7 +222,7 @@ def set_product(
 
 
 @products.command("list")
-@click.option("--all", "with_retired", is_flag=True, help="Retired ones too.")
+@click.option("--all", "with_retired", is_flag=True, help="List retired ones too.")
 @account_options
 def list_products(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the products for sale."""
@@ -233,7 +232,7 @@ def list_products(account: int | None, database: str, *, with_retired: bool) -> 
 
 
 def _add_retire(group: click.Group, thing: str) -> None:
-    @group.command("retire", help=f"Take a {thing} off sale; orders that have it keep it.")
+    @group.command("retire", help=f"Take a {thing} off sale; existing orders keep it.")
     @click.argument("number", type=ID, metavar=f"{thing.upper()}_ID")
     @dry_run
     @account_options
@@ -251,9 +250,9 @@ _add_retire(products, "product")
 @dry_run
 @account_options
 def add_class(name: str, account: int | None, database: str, *, dry_run: bool) -> None:
-    """Add a class of your own, NAME, for copies that cost nothing: such as hotel.
+    """Add a class NAME for free copies, such as hotel.
 
-    Reports count the copies of each class. A class is never removed, since copies were of it.
+    Reports count the copies of each class. A class cannot be removed, since earlier copies have it.
     """
     done = catalogue.add_class(books_of(account, database), name, dry_run=dry_run)
     show(done, dry_run=dry_run)

@@ -14,11 +14,11 @@ from masthead.errors import BadUsage
 
 @click.group("catalogue")
 def catalogue_group() -> None:
-    """What there is to order: publications and their issues, bundles, products.
+    """What can be ordered: publications and their issues, bundles, products.
 
-    A bundle is sold as one: issues of one or more publications for a price. Orders keep what
-    they were placed with; a change of the catalogue is for later ones. Add a publication, plan its
-    issues, then add bundles.
+    A bundle is issues of one or more publications, sold together for a price. A change of the
+    catalogue applies to later orders only. To begin, add a publication, plan its issues, then add
+    bundles.
     """
 
 
@@ -40,26 +40,28 @@ def _publication_options(command: Command) -> Command:
         click.option(
             "--unlimited-term-months",
             type=click.IntRange(1, 1_200),
-            help="Over how many months an unlimited term is earned; 12 at first.",
+            help="Months over which an unlimited term is earned; a new publication has 12.",
         ),
         click.option(
             "--credit-issues",
             type=click.IntRange(0, 1_000),
-            help="How many issues an unpaid order gets; 1 at first.",
+            help="Issues that an unpaid order gets; a new publication has 1.",
         ),
         click.option(
             "--grace-counts/--no-grace-counts",
             default=None,
-            help="Whether issues of grace come out of a late renewal; not at first.",
+            help="Whether grace issues come out of a late renewal; by default they do not.",
         ),
         click.option(
             "--late-start",
             type=click.Choice(["next", "current"]),
-            help="With which issue a new subscription begins: the next one, as at first, or the "
-            "newest one that is closed.",
+            help="Issue with which a new subscription begins: the next one, which is the "
+            "default, or the newest closed one.",
         ),
         click.option(
-            "--issues-per-year", type=click.IntRange(1, 366), help="12 at first; a weekly has 52."
+            "--issues-per-year",
+            type=click.IntRange(1, 366),
+            help="Issues per year, such as 52 for a weekly; a new publication has 12.",
         ),
     ):
         command = option(command)
@@ -89,7 +91,7 @@ def add_publication(
 def set_publication(
     publication_id: int, account: int | None, database: str, *, dry_run: bool, **given: Any
 ) -> None:
-    """Change a publication; another number of issues per year moves the ends of subscriptions."""
+    """Change a publication. Changing the issues per year moves subscription end dates."""
     books, values = books_of(account, database), given_of(given)
     done = catalogue.set_values(books, "publication", publication_id, values, dry_run=dry_run)
     show(done, dry_run=dry_run)
@@ -116,9 +118,9 @@ def list_publications(account: int | None, database: str) -> None:
 def retire_publication(
     publication_id: int, account: int | None, database: str, *, dry_run: bool
 ) -> None:
-    """Retire all bundles that have a publication, so that nobody can order it any more.
+    """Retire all bundles that have a publication, so that it can no longer be ordered.
 
-    Subscriptions run on, and its issues are closed as before.
+    Its subscriptions continue, and its issues are closed as before.
     """
     books = books_of(account, database)
     show(catalogue.retire_publication(books, publication_id, dry_run=dry_run), dry_run=dry_run)
@@ -134,11 +136,17 @@ def _name_of_issue(
 
 @issues.command("add")
 @click.argument("name", callback=_name_of_issue)
-@click.option("--publication", "publication_id", type=ID, required=True, help="Whose issue it is.")
+@click.option(
+    "--publication", "publication_id", type=ID, required=True, help="Id of the publication."
+)
 @click.option("--date", type=Day(), required=True, help="The issue's date: issues close in order.")
-@click.option("--number", type=click.IntRange(0, 10**9), help="Its number in print.")
-@click.option("--closes-on", type=Day(), help="When you mean to close it, for your own calendar.")
-@click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
+@click.option("--number", type=click.IntRange(0, 10**9), help="The number that is printed on it.")
+@click.option(
+    "--closes-on", type=Day(), help="Day on which you plan to close it, for your own calendar."
+)
+@click.option(
+    "--mailed-on", type=Day(), help="Day on which it is mailed; revenue is booked to that day."
+)
 @dry_run
 @account_options
 def add_issue(
@@ -146,7 +154,7 @@ def add_issue(
 ) -> None:
     """Plan an issue NAME, such as 'March 2027', and print its id.
 
-    Plan a year ahead where you can: the ends of subscriptions follow from the dates.
+    Plan a year ahead if you can: the end dates of subscriptions depend on the dates of issues.
     """
     values = given_of({"name": name, **given})
     done = catalogue.add_issue(books_of(account, database), values, dry_run=dry_run)
@@ -156,10 +164,12 @@ def add_issue(
 @issues.command("set")
 @click.argument("issue_id", type=ID)
 @click.option("--name", callback=_name_of_issue)
-@click.option("--date", type=Day(), help="Another date; the ends of subscriptions move with it.")
+@click.option("--date", type=Day(), help="New date; it moves the end dates of subscriptions.")
 @click.option("--number", type=click.IntRange(0, 10**9))
 @click.option("--closes-on", type=Day())
-@click.option("--mailed-on", type=Day(), help="When it is mailed: revenue is booked to that day.")
+@click.option(
+    "--mailed-on", type=Day(), help="Day on which it is mailed; revenue is booked to that day."
+)
 @dry_run
 @account_options
 def set_issue(
@@ -194,7 +204,7 @@ def list_issues(account: int | None, database: str) -> None:
 def retire_issue(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Take an issue that is not closed out of the plan: it will not appear.
 
-    Nobody loses an issue by it; subscriptions last longer.
+    Subscriptions lose no issue; they last longer.
     """
     done = catalogue.remove_issue(books_of(account, database), issue_id, dry_run=dry_run)
     show(done, dry_run=dry_run)
@@ -226,6 +236,6 @@ def list_reasons(account: int | None, database: str) -> None:
 @dry_run
 @account_options
 def remove_reason(reason_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
-    """Remove a reason; what was cancelled for it keeps its words."""
+    """Remove a reason; earlier cancellations keep its words."""
     done = catalogue.remove_reason(books_of(account, database), reason_id, dry_run=dry_run)
     show(done, dry_run=dry_run)

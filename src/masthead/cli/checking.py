@@ -40,11 +40,11 @@ from masthead.errors import BadInput, BadUsage
 def check_command(
     ctx: click.Context, base_url: str, key: str | None, login: str | None, rate: float, form: str
 ) -> None:
-    """Compare any service of the interface with the interface, by reading alone.
+    """Compare a service with the interface; this only reads.
 
-    Prints each difference with the section of the interface, and notes on what the interface leaves
-    open where the service does otherwise than clients expect. No value of a record is printed or
-    stored. Exits with 1 if there is a difference.
+    Prints each difference with the section of the interface. Where the interface leaves a question
+    open, prints a note if the service does not do what clients expect. No value of a record is
+    printed or stored. Exits with 1 if there is a difference.
     """
     key, login = credentials(key, login)
     if math.isnan(rate):

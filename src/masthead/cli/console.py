@@ -40,8 +40,9 @@ def console_command(
 ) -> None:
     """Serve the console, for the publisher's own people, until SIGTERM.
 
-    It is a process of its own, which may write: keep it on this machine, or behind the house's
-    proxy (--behind-proxy) that speaks TLS. `masthead operators add` lets somebody in.
+    The console is a process of its own, which may write to the database. Serve it on this machine
+    only, or behind a proxy with TLS (--behind-proxy). `masthead operators add` adds people who may
+    sign in.
     """
     listener = click.get_current_context().with_resource(bind(host, listen_port))
     base_url = base_url_of(listener, host, is_tls=False)
@@ -50,8 +51,9 @@ def console_command(
     def ready() -> None:
         if not (behind_proxy or is_loopback(listener)):
             click.echo(
-                "warning: the console sends passwords and personal data over plain HTTP to other "
-                "machines; let a proxy speak TLS (--behind-proxy)",
+                "warning: the console sends passwords and personal data over plain "
+                "HTTP to other machines; put a proxy with TLS in front of it "
+                "(--behind-proxy)",
                 err=True,
             )
         click.echo(f"The console is on {base_url}")
@@ -64,9 +66,7 @@ def operators_group() -> None:
     """The publisher's people who sign in to the console."""
 
 
-_generate = click.option(
-    "--generate", is_flag=True, help="Make a password up, and print it this once."
-)
+_generate = click.option("--generate", is_flag=True, help="Generate a password, and print it once.")
 
 
 @operators_group.command("add")
@@ -78,10 +78,10 @@ _generate = click.option(
 def add(name: str, role: Role, account: int | None, database: str, *, generate: bool) -> None:
     """Let NAME sign in to the console for an account.
 
-    A viewer looks; a clerk takes orders and serves subscribers; finance books payments and refunds
-    and reads the log; a manager does all of it, closes issues, sends renewals and gives partners
-    access. The password, of at least 10 characters, is asked for, or read from standard input where
-    nobody can be asked.
+    The roles: a viewer looks; a clerk takes orders and serves subscribers; finance books payments
+    and refunds and reads the log; a manager may do all of this, closes issues, sends renewals and
+    gives partners access. The command asks for the password, of at least 10 characters, or reads it
+    from standard input if that is no terminal.
     """
     store, account_id = opened(database), account_of(account)
     password = _password(generate=generate)
@@ -107,7 +107,7 @@ def list_(account: int | None, database: str) -> None:
 @operators_group.command("set")
 @click.argument("name")
 @click.option("--role", type=_ROLE, help="What the operator may do from now on.")
-@click.option("--new-password", is_flag=True, help="Give a new password, as when one is added.")
+@click.option("--new-password", is_flag=True, help="Ask for a new password, as `add` does.")
 @_generate
 @setting("account", kind=ID)
 @setting("database")
@@ -120,7 +120,7 @@ def set_(
     new_password: bool,
     generate: bool,
 ) -> None:
-    """Change the role or the password of NAME, who is signed out everywhere."""
+    """Change the role or the password of NAME, and end all sessions of NAME."""
     if role is None and not (new_password or generate):
         raise BadUsage("say what to change: --role, --new-password or --generate")
     store, account_id = opened(database), account_of(account)
@@ -136,7 +136,7 @@ def set_(
 @setting("account", kind=ID)
 @setting("database")
 def remove(name: str, account: int | None, database: str) -> None:
-    """Take the access of NAME away, at once. What the audit log says of NAME stays."""
+    """Remove the access of NAME at once. The entries of NAME in the audit log stay."""
     account_id = account_of(account)
     operators.remove_operator(opened(database), account_id, name, by=actor())
     click.echo(f"operator {name!r} of account {account_id} was removed, and is signed out")

@@ -25,7 +25,7 @@ def export_command(
 ) -> None:
     """Write an account's data to DIR, as the files that `masthead import` reads."""
     if account is None:
-        raise BadUsage("say with --account whose data to write")
+        raise BadUsage("name the account with --account")
     with progress() as bars:
         task = bars.add_task("export", total=None)
 

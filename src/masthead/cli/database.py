@@ -10,7 +10,7 @@ from masthead.store.migrations import status, steps
 
 @click.group("database")
 def database_group() -> None:
-    """The database: its tables, and the machines that it is on."""
+    """The database: its tables, and the machines that hold it."""
 
 
 @database_group.command("migrate")
@@ -18,10 +18,11 @@ def database_group() -> None:
 def migrate(database: str) -> None:
     """Create the tables, or bring them up to date.
 
-    Run this after each upgrade, when there is a backup and no load runs. `masthead serve` does it
-    for a file, no other command does. From then on servers of the earlier version answer with 503.
-    For PostgreSQL, run it at first too, as the user who owns the database. There it also creates
-    the role that servers log in as, which is named after the database: masthead_server.
+    Run this after each upgrade, when there is a backup and no load runs. For a file, `masthead
+    serve` does it too; no other command does. From then on, servers of the earlier version answer
+    with 503. For PostgreSQL, run it before the first use too, as the user who owns the database.
+    There it also creates the role that servers log in as, which is named after the database:
+    masthead_server.
     """
     done = found(database).migrate()
     for migration in done:
@@ -35,11 +36,11 @@ def migrate(database: str) -> None:
 @setting("database")
 @click.option("--dry-run", is_flag=True, help="Only print the statements.")
 def distribute(database: str, *, dry_run: bool) -> None:
-    """Distribute the tables over the machines of a Citus cluster, with the data in them.
+    """Distribute the tables and their data over the machines of a Citus cluster.
 
-    Run this on the coordinator, as the user who owns the database: at first, after each upgrade,
-    and when a machine was added. What is distributed already stays as it is. Loads and requests
-    wait while tables are distributed.
+    Run this on the coordinator, as the user who owns the database: before the first use, after each
+    upgrade, and when a machine was added. Tables that are distributed already stay as they are.
+    Loads and requests wait while tables are distributed.
     """
     statements = distribution.distribute(found(database), dry_run=dry_run)
     if dry_run:

@@ -26,10 +26,10 @@ def emulator(
     end_with_input: bool,
     **others: Path | None,
 ) -> None:
-    """Serve a temporary publisher for tests, which is changed while it runs.
+    """Serve a temporary publisher for tests, which can be changed while it runs.
 
-    Its data are gone when it ends. The control port adds, changes and removes records, moves the
-    clock and lets requests fail: GET / there says how.
+    Its data are lost when it ends. The control port adds, changes and removes records, moves the
+    clock and lets requests fail; GET / of this port lists what it can do.
     """
     context = click.get_current_context()
     listener = context.with_resource(bind(host, port))
@@ -43,8 +43,8 @@ def emulator(
     def ready() -> None:
         if not is_loopback:
             click.echo(
-                "warning: whoever reaches the control port can change this publisher and read what "
-                "was asked, without credentials",
+                "warning: all who can reach the control port can change this "
+                "publisher and read its requests, without credentials",
                 err=True,
             )
         click.echo(f"api_key: {API_KEY}   api_login: {API_LOGIN}")

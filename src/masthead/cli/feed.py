@@ -19,16 +19,16 @@ def feed() -> None:
     "--after",
     type=Moment(),
     metavar="TIME",
-    help="A time that clients may have, such as 2026-11-20T08:30:00Z, where the clock was ahead of "
-    "the right time before: the epoch begins after it.",
+    help="Latest time that clients may have, such as 2026-11-20T08:30:00Z, if the clock "
+    "was ahead before; the epoch begins after it.",
 )
 @setting("database")
 def new_epoch(after: int | None, database: str) -> None:
-    """Let every client of the change feed load everything again, after restoring a backup.
+    """Make every client of the change feed load everything again, after restoring a backup.
 
     Clients may have changes that the backup lacks. A changed_since from before the new epoch gets
-    410, at once, also from running servers. The epoch begins now, or after the newest change if
-    that is later.
+    410 at once, also from running servers. The epoch begins now, or after the newest change if that
+    is later.
     """
     count = epochs.start_epochs(opened(database), after_us=after or 0, by=actor())
     click.echo(f"a new epoch began in {count} {'account' if count == 1 else 'accounts'}")

@@ -62,7 +62,7 @@ HINTS = {
     "without",
     "unreadable_key": "leave out --complete",
     "unsuitable_marker": "--when-complete names the marker",
-    "whose_data": "--account says it",
+    "whose_data": "--account names it",
 }
 """The hint for each error code, with the error's values as ``{name}``."""
 

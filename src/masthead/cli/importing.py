@@ -75,14 +75,14 @@ def import_command(
     """Import files, or folders of them, into an account: all rows or none.
 
     A file is named after its table: subscribers.csv, orders.ndjson.gz, issues.xlsx, … Rows are
-    inserted or updated by their key. A column that a file lacks is unchanged. Nothing is removed,
-    unless the files are --complete: then a subscriber whom they lack gets a delete_date, and other
-    rows go.
+    inserted or updated by their key. A column that a file lacks is unchanged. Nothing is removed
+    unless the files are --complete: then a subscriber that the files lack gets a delete_date, and
+    other rows that they lack are removed.
 
     A mapping file (--map) describes files of another form; --guess writes a first one.
 
-    Without --account, a folder whose sub-folders are the numbers of accounts is loaded into these
-    accounts, each by itself, with the mapping.toml in its folder if there is one.
+    Without --account, the sub-folders of a folder have the numbers of accounts. Each is loaded into
+    its account, separately, with the mapping.toml in it if there is one.
     """
     if guess:
         click.echo(guess_mapping(paths), nl=False)

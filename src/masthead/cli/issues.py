@@ -14,7 +14,7 @@ from masthead.loading.mail_files import Wanted, write_mail_file
 
 @click.group("issue")
 def issue() -> None:
-    """The issues of publications: who gets them, on which lists, and the mail file."""
+    """The issues of publications: their lists, and the mail file."""
 
 
 @issue.command("list")
@@ -27,7 +27,7 @@ def list_command(
     """Print the issues by publication and date, and whether each is closed.
 
     Each line has the id, publication, name, number and date, then the day on which it is to be
-    closed, or when it was, with its main list.
+    closed, or the day on which it was closed and its main list.
     """
     for each in issues.all_of(books_of(account, database), publication):
         if is_open and each.closed_at:
@@ -49,18 +49,18 @@ def list_command(
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Send so many issues on to those who have none left and may still renew.",
+    help="Send this many grace issues to readers who have no issues left and may still renew.",
 )
 @click.option(
     "--grace-from",
     type=Day(),
-    help="Grace is for those whose last issue is of this day or later: 2026-10-01.",
+    help="Send grace issues only after a last issue of this day or later, such as 2026-10-01.",
 )
 @click.option(
     "--preview",
     "--dry-run",
     is_flag=True,
-    help="Print what closing gives, and change nothing.",
+    help="Print what closing would do; change nothing.",
 )
 @account_options
 def close_command(
@@ -74,12 +74,14 @@ def close_command(
 ) -> None:
     """Close ISSUE: make its main list, deliver it, take it off the terms, earn the revenue.
 
-    Who would be served and cannot be is listed, and loses nothing.
+    Subscriptions that should get the issue but cannot are listed. They keep the issue.
     """
     if grace_issues and grace_from is None:
-        raise BadUsage("say with --grace-from since when a last issue counts for grace")
+        raise BadUsage(
+            "give --grace-from, the earliest date of a last issue for which grace issues are sent"
+        )
     if grace_from is not None and not grace_issues:
-        raise BadUsage("say with --grace-issues how many issues of grace are sent")
+        raise BadUsage("give --grace-issues, the number of grace issues to send")
     grace = issues.Grace(grace_issues, grace_from)
     made = issues.close(books_of(account, database), issue_id, grace, dry_run=preview)
     _show(made)
@@ -91,9 +93,9 @@ def close_command(
 @dry_run
 @account_options
 def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
-    """Make a list of those who should have the closed ISSUE by now and have not got it.
+    """Make a list of the subscriptions that should have the closed ISSUE and do not have it.
 
-    It may be run any number of times: nobody gets an issue twice.
+    The command can be repeated: no subscription gets an issue twice.
     """
     made = issues.make_gap_list(books_of(account, database), issue_id, dry_run=dry_run)
     _show(made)
@@ -107,8 +109,8 @@ def gap_command(issue_id: int, account: int | None, database: str, *, dry_run: b
 def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Undo the closing of ISSUE, the latest closed one, unless its file has been written.
 
-    Its lists are removed, and its deliveries are undone with what they earned. What happened since,
-    such as orders, stays.
+    Its lists are removed, and its deliveries are undone with the revenue that they earned. Later
+    changes, such as orders, stay.
     """
     done = issues.reopen(books_of(account, database), issue_id, dry_run=dry_run)
     click.echo(done.sentence)
@@ -141,10 +143,10 @@ def file_command(
     for_spreadsheets: bool,
     dry_run: bool,
 ) -> None:
-    """Write the mail file of ISSUE into FILE, whose name ends in .csv or .xlsx.
+    """Write the mail file of ISSUE to FILE, whose name ends in .csv or .xlsx.
 
-    It has the printed copies by country and postal code. The issue cannot be reopened afterwards.
-    A FILE that exists is replaced when the new one is complete.
+    It has the printed copies by country and postal code. Afterwards, the issue can no longer be
+    reopened. An existing FILE is replaced when the new one is complete.
     """
     count = write_mail_file(
         books_of(account, database),

@@ -28,7 +28,8 @@ _UNTIL_MINUTES_S = 120
 def loads_command(form: str, account: int | None, database: str) -> None:
     """Print the last loads of all accounts, or of one, the newest last, with times in UTC.
 
-    Each account's last 100 are kept. One without an end was interrupted, unless it is running.
+    The last 100 loads of each account are kept. A load without an end was interrupted, unless it is
+    still running.
     """
     for load in loads.loads(opened(database), account):
         if form == "json":

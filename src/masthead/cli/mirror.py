@@ -61,10 +61,11 @@ def keep(
     *,
     once: bool,
 ) -> None:
-    """Update the copy, again and again.
+    """Update the copy repeatedly, or once.
 
-    The first pass copies everything. A pass that fails leaves the copy unchanged: with --once the
-    command exits with 1, else the next pass retries, unless the credentials are refused.
+    The first pass copies everything. A pass that fails leaves the copy unchanged. Then the command
+    exits with 1 if --once is given or the credentials are refused; otherwise the next pass tries
+    again.
     """
     configure_logs()
     while True:
@@ -92,7 +93,7 @@ def keep(
 @setting("to")
 @setting("key")
 @setting("login")
-@click.option("--repair", is_flag=True, help="Make the copy right where it differs.")
+@click.option("--repair", is_flag=True, help="Correct the copy where it differs.")
 @click.pass_context
 def verify_command(
     ctx: click.Context,
@@ -105,8 +106,8 @@ def verify_command(
 ) -> None:
     """Update the copy, compare it with its source, and print the differences.
 
-    Exits with 1 if a record is missing, extra or different, or if there is no copy. With --repair
-    the copy is made right in one transaction, and compared again: the status is 0 if nothing
+    Exits with 1 if a record is missing, extra or different, or if there is no copy. With --repair,
+    the copy is corrected in one transaction and compared again; the command exits with 0 if nothing
     differs then.
     """
     configure_logs()
@@ -147,8 +148,8 @@ def _opened(
     """Open the client and the copy, which may be required to exist; show progress at a terminal."""
     if not to:
         raise BadUsage(
-            "say with --to where the copy is: sqlite:///copy.db, postgresql://host/name, "
-            "duckdb:///copy.duckdb or parquet://folder/"
+            "name the copy with --to, such as sqlite:///copy.db, "
+            "postgresql://host/name, duckdb:///copy.duckdb or parquet://folder/"
         )
     key, login = credentials(key, login)
     with ExitStack() as stack:

@@ -36,18 +36,20 @@ def import_(
 ) -> None:
     """Load files of orders, CSV or NDJSON, such as a web shop's export: all of them or none.
 
-    A row is an item: external_reference, bundle_id or product_id, price and tax where they differ
-    from the catalogue; new, first_issue, subscription_id (the one that is extended), gift (1 or 0).
-    Rows with the same reference are one order. Who pays: subscriber_id or renewal_code, or email,
-    first_name, last_name, company, address, city, state, zip_code, country_name,
-    country_abbreviation. Who gets it, if somebody else does: the same with recipient_ before each.
-    Of the order: paid (1 or 0), payment_type, fulfilled, notes, import_name, channel_id.
+    A row is an item. Its columns are external_reference, bundle_id or product_id, price and tax if
+    they differ from the catalogue, new, first_issue, subscription_id (the subscription to extend)
+    and gift (1 or 0). Rows with the same reference are one order. The payer has the columns
+    subscriber_id or renewal_code, or email, first_name, last_name, company, address, city, state,
+    zip_code, country_name, country_abbreviation. Another recipient has the same columns, each with
+    recipient_ before its name. The order has the columns paid (1 or 0), payment_type, fulfilled,
+    notes, import_name, channel_id.
 
-    Who is new and looks like a reader who is there is loaded, and listed in the end with what that
-    reader has: `masthead subscriber merge` makes one of the two.
+    A new reader who looks like an existing one is loaded, and listed at the end with what the
+    existing reader has: `masthead subscriber merge` merges the two.
 
-    An order that is there already is not taken again, so a file can be loaded again and again; one
-    that is marked as paid meanwhile is then paid. The same reference with other content is refused.
+    An existing order is not taken twice, so the same file can be loaded repeatedly. If the file
+    says that an existing order is paid now, its payment is booked. The same reference with other
+    content is refused.
     """
     found, problems = read_orders(paths, allow_truncated=allow_truncated)
     try:
@@ -65,7 +67,7 @@ def import_(
     click.echo(done.sentence)
     _list([each.sentence for each in done.ended], "orders")
     if done.newcomers:
-        click.echo(f"new readers who look like one who is there: {len(done.newcomers)}")
+        click.echo(f"new readers who look like existing ones: {len(done.newcomers)}")
         _list([_newcomer(found[number], each) for number, each in done.newcomers], "readers")
     end_of(dry_run=dry_run)
 

@@ -27,10 +27,10 @@ _TOTALS = {"sub_total", "tax_total", "grand_total"}
 
 @click.group("order")
 def order_group() -> None:
-    """Orders: take one at the counter, load a web shop's, book payments and refunds.
+    """Orders: take one by hand, load a web shop's, book payments and refunds.
 
-    An order begins subscriptions, or extends the ones that the recipient has. `masthead catalogue
-    bundle list` lists what can be ordered.
+    An order begins subscriptions, or extends those of the recipient. `masthead catalogue bundle
+    list` lists what can be ordered.
     """
 
 
@@ -65,7 +65,7 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @_person_options(_PREFIX, "who gets it")
 @click.option("--price", type=Amount(), help="Another price than the bundle's, without tax.")
 @click.option("--tax", type=Amount(), help="Another tax than the bundle's.")
-@click.option("--new", "is_new", is_flag=True, help="Begin a new subscription in any case.")
+@click.option("--new", "is_new", is_flag=True, help="Always begin a new subscription.")
 @click.option(
     "--subscription", "subscription_id", type=ID, help="Extend this subscription and no other."
 )
@@ -73,23 +73,25 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
     "--gift/--no-gift",
     "is_gift",
     default=None,
-    help="Whether it is a gift; without it, that is so where somebody else pays who is no "
-    "organisation.",
+    help="Whether it is a gift. By default, it is one if another person pays, but not if "
+    "an organisation does.",
 )
 @click.option(
     "--new-reader",
     "adds_reader",
     is_flag=True,
-    help="Whoever looks like a reader who is there is somebody new.",
+    help="Add a new reader even if the person looks like an existing one.",
 )
-@click.option("--first-issue", type=ID, help="Begin with this issue, by its id.")
-@click.option("--class", "of_class", help="Of which class free copies are, such as staff.")
-@click.option("--paid", "is_paid", is_flag=True, help="It is paid today.")
+@click.option("--first-issue", type=ID, help="Id of the issue to begin with.")
+@click.option("--class", "of_class", help="The class of free copies, such as staff.")
+@click.option("--paid", "is_paid", is_flag=True, help="The order is paid today.")
 @click.option("--payment-type", help="How it is paid: check, card, invoice.")
 @click.option("--fulfilled", "is_fulfilled", is_flag=True, help="The products were handed over.")
-@click.option("--reference", help="Its number elsewhere, by which it is never taken twice.")
+@click.option(
+    "--reference", help="Its number in another system; no second order with this number is taken."
+)
 @click.option("--notes")
-@click.option("--channel", "channel_id", type=ID, help="Number of the channel it came by.")
+@click.option("--channel", "channel_id", type=ID, help="Number of the channel by which it came.")
 @dry_run
 @account_options
 def add(
@@ -103,13 +105,14 @@ def add(
 ) -> None:
     """Take an order.
 
-    A subscriber who is there: --subscriber 17 --bundle 1 --paid, or --renewal-code. Somebody new:
-    --email, --first-name, --last-name or --company, --address, --city and so on; who has this email
-    address and name already is found by them. Who looks like somebody who is there is shown, and
-    nothing is saved until --subscriber or --new-reader says who it is. For somebody else: the same
-    with --recipient 18, or --recipient-last-name and so on; the one who pays keeps the billing
+    For an existing subscriber, give --subscriber 17 or --renewal-code, such as in --subscriber 17
+    --bundle 1 --paid. For a new one, give --email, --first-name, --last-name or --company,
+    --address, --city and so on; an existing subscriber with the same email address and name is
+    found by them. If the new one looks like an existing subscriber, nothing is saved: the command
+    shows the existing one, and asks for --subscriber or --new-reader. If another person receives
+    the order, give --recipient 18, or --recipient-last-name and so on; the payer keeps the billing
     address. An order extends the subscription that is running; --subscription names another. An
-    order that is not paid is served for the publication's credit, until `masthead order pay`.
+    unpaid order is served for the publication's credit, until `masthead order pay`.
     """
     items = _items(bundles, products, given)
     order = Order(
@@ -139,8 +142,8 @@ def _who_is_it(newcomers: Sequence[orders.Newcomer]) -> str:
     for each in newcomers:
         flag = "--subscriber" if each.item is None else "--recipient"
         lines.append(
-            f"{printable(each.name)} looks like a reader who is there: an order with {flag} and "
-            "the number is for that one, and one with --new-reader for somebody new"
+            f"{printable(each.name)} looks like an existing reader: give {flag} and "
+            "the number for that reader, or --new-reader for a new one"
         )
         lines += [f"  {one.why}: {printable(one.line)}" for one in each.resembling]
     return "\n".join(lines)
@@ -150,7 +153,7 @@ def _items(
     bundles: tuple[int, ...], products: tuple[int, ...], given: dict[str, Any]
 ) -> tuple[Item, ...]:
     if not bundles and not products:
-        raise BadUsage("say what is ordered: --bundle or --product, by their ids")
+        raise BadUsage("give the id of a --bundle or a --product")
     if len(bundles) + len(products) > 1 and (given["price"], given["tax"]) != (None, None):
         raise BadUsage(
             "--price and --tax are for an order of one item; several with prices of their own go "
@@ -163,7 +166,7 @@ def _items(
         raise BadUsage("--new, --first-issue, --subscription, --gift and --class are for bundles")
     if given["is_new"] and given["subscription_id"] is not None:
         raise BadUsage(
-            "--subscription extends one, and --new begins another: leave one of them out"
+            "--subscription extends one, and --new begins another: give only one of the two"
         )
     own = {"price": given["price"], "tax": given["tax"]}
     return (
@@ -203,16 +206,18 @@ order_group.add_command(import_)
 def show(order_id: int | None, reference: str | None, account: int | None, database: str) -> None:
     """Show an order: its items, the terms that they brought, and their money.
 
-    Of each term, what was received is earned, refunded, or still unearned.
+    What was received for a term is earned, refunded, or still unearned.
     """
     if (order_id is None) == (reference is None):
-        raise BadUsage("say which order: its id, or --reference")
+        raise BadUsage("give the id of the order, or --reference")
     found = orders.show(books_of(account, database), order_id, reference=reference)
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
         click.echo(f"{name}: {printable(text)}")
     if found.is_history:
-        click.echo("history: of before the books were opened; it is neither paid nor refunded here")
+        click.echo(
+            "history: placed before the books were opened, so it is neither paid nor refunded here"
+        )
     elif not found.fields["paid_on"] and found.due != stored_cents(
         str(found.fields["grand_total"])
     ):
@@ -268,7 +273,8 @@ def pay(
 ) -> None:
     """Book that an order was paid today, in full.
 
-    What was delivered from it on credit is earned at once, and it is served again.
+    Revenue for issues that were delivered on credit is earned at once. The order's subscriptions
+    are served again.
     """
     books = books_of(account, database)
     click.echo(payments.pay(books, order_id, payment_type or None, dry_run=dry_run).sentence)
@@ -277,14 +283,14 @@ def pay(
 
 @order_group.command("refund")
 @click.argument("order_id", type=ID)
-@click.option("--item", "item_id", type=ID, help="Which item, if the order has several.")
+@click.option("--item", "item_id", type=ID, help="Id of the item, if the order has several.")
 @click.option(
     "--amount",
     type=Amount(),
-    help="How much, with tax; what is unearned and its share of the tax if not given. 0 refunds "
-    "nothing and ends the item.",
+    help="Amount with tax. By default, what is unearned with its share of the tax. 0 "
+    "refunds nothing and ends the item.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask, though money of issues that end is kept.")
+@click.option("--yes", is_flag=True, help="Do not ask before keeping money of issues that end.")
 @dry_run
 @account_options
 def refund(
@@ -297,12 +303,12 @@ def refund(
     yes: bool,
     dry_run: bool,
 ) -> None:
-    """Refund an item of an order: its remaining issues go, whatever the amount.
+    """Refund an item of an order. Its remaining issues end, whatever the amount.
 
-    At most what was paid for it. What is unearned is given back first, then what was earned is
-    taken back; what stays unearned is earned. An amount that keeps money of issues that end is
-    said before, and asked for; `masthead order allowance` gives money back and keeps the issues.
-    The money itself you send.
+    The amount is at most what was paid for the item. The refund takes unearned money first, then
+    takes back earned money; unearned money that remains is earned. Before the command keeps money
+    of issues that end, it says so and asks. `masthead order allowance` gives money back and keeps
+    the issues. You send the money yourself.
     """
     books = books_of(account, database)
     if amount is not None and not (yes or dry_run):
@@ -318,16 +324,16 @@ def _confirm(done: payments.Refunded) -> None:
     said = done.sentence
     if not sys.stdin.isatty():
         raise BadUsage(
-            f"{said}: `masthead order allowance` gives money back and keeps the issues; say --yes "
-            "where nobody can be asked and they are to end; nothing was changed"
+            f"{said}: `masthead order allowance` gives money back and keeps the "
+            "issues; give --yes if they are to end; nothing was changed"
         )
     click.confirm(f"{said}. `masthead order allowance` keeps the issues. Refund?", abort=True)
 
 
 @order_group.command("allowance")
 @click.argument("order_id", type=ID)
-@click.option("--item", "item_id", type=ID, help="Which item, if the order has several.")
-@click.option("--amount", type=Amount(), required=True, help="How much, with tax.")
+@click.option("--item", "item_id", type=ID, help="Id of the item, if the order has several.")
+@click.option("--amount", type=Amount(), required=True, help="Amount with tax.")
 @dry_run
 @account_options
 def allowance(
@@ -339,10 +345,10 @@ def allowance(
     *,
     dry_run: bool,
 ) -> None:
-    """Give money of an item of an order back, and keep its issues: a goodwill, say.
+    """Give back money of an item of an order, and keep its issues, such as for late copies.
 
-    It comes out of what is unearned, and what remains is spread over the issues that remain. The
-    money itself you send.
+    The money comes out of what is unearned; the rest is spread over the issues that remain. You
+    send the money yourself.
     """
     books = books_of(account, database)
     click.echo(payments.allow(books, order_id, item_id, amount, dry_run=dry_run).sentence)

@@ -19,7 +19,7 @@ from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import audit
 
 _ID = click.IntRange(0, 2**63 - 1)
-_NO_ACCOUNT = "say with --account whose subscriber it is"
+_NO_ACCOUNT = "name the account with --account"
 
 
 @click.command("erase")
@@ -29,13 +29,13 @@ _NO_ACCOUNT = "say with --account whose subscriber it is"
     "--refund",
     "money",
     flag_value="refund",
-    help="Give back what is unearned of the subscriber's subscriptions, with its tax. They end.",
+    help="Refund what is unearned of the subscriber's subscriptions, with its tax, and end them.",
 )
 @click.option(
     "--earn",
     "money",
     flag_value="earn",
-    help="Keep what is unearned of the subscriber's subscriptions. They end.",
+    help="Keep what is unearned of the subscriber's subscriptions, and end them.",
 )
 @click.option(
     "--leave-traces",
@@ -57,7 +57,7 @@ def erase_command(
     """Blank all personal data of a subscriber, permanently.
 
     Names, addresses, answers, codes and notes are blanked; ids, amounts and dates of orders stay.
-    The change feed passes it on to mirrors, and later imports keep the data blank. Backups are
+    The change feed shows the erasure to mirrors, and later imports keep the data blank. Backups are
     unchanged. A subscriber with issues or money left in the books is erased only with --refund or
     --earn, which end the subscriptions.
     """
@@ -66,7 +66,7 @@ def erase_command(
     books = books_of(account, database)
     if not yes:
         if not sys.stdin.isatty():
-            raise BadUsage("this cannot be undone: say --yes where nobody can be asked")
+            raise BadUsage("this cannot be undone: give --yes to run it without a question")
         if money is None:
             money = _asked(books, subscriber)
         question = f"Erase subscriber {subscriber} of account {account}? It cannot be undone."
@@ -77,7 +77,7 @@ def erase_command(
     if done.ended:
         click.echo(
             f"refunded {decimal(done.refunded)} with tax, earned {decimal(done.earned)}"
-            + ("; the money itself you send" if done.refunded else "")
+            + ("; you send the money yourself" if done.refunded else "")
         )
     blanked = done.blanked
     width = max(map(len, blanked), default=0)
@@ -125,7 +125,7 @@ def subscriber_data_command(subscriber: int, account: int | None, database: str)
 def audit_command(since: str | None, form: str, account: int | None, database: str) -> None:
     """Print the audit log: who ran which command, the newest last, with times in UTC.
 
-    With --account only what was done to this account, or to all accounts.
+    With --account, it has only the entries of this account, and those of all accounts.
     """
     try:
         since_us = parse_moment(since) if since else 0

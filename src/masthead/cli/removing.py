@@ -21,12 +21,13 @@ from masthead.store.removing import remove_records
 def remove_command(table: str, ids: tuple[str, ...], account: int | None, database: str) -> None:
     """Remove single records of TABLE, such as orders: all that are named, or none.
 
-    Where a table's key has two columns, an ID is both, such as 17/3. What is part of a record goes
-    with it, such as an order's items; a record to which others refer is not removed. A subscriber
-    stays, with a delete_date. A load brings back what its files still have.
+    If a table's key has two columns, an ID has both, such as 17/3. Records that are part of a
+    removed record are removed too, such as an order's items. A record to which others refer is not
+    removed. A subscriber stays, with a delete_date. A later load restores what its files still
+    have.
     """
     if account is None:
-        raise BadUsage("say with --account whose records they are")
+        raise BadUsage("name the account with --account")
     found = TABLES_BY_NAME[table]
     keys = [_key(found, text) for text in ids]
     removed = remove_records(opened(database), account, found, keys, by=actor())

@@ -15,16 +15,16 @@ from masthead.loading.letter_files import copy_letters, send_letters
 
 @click.group("renewals")
 def renewals_group() -> None:
-    """Letters that ask readers to renew: when they are due, and to whom they go."""
+    """Renewal letters: when they are due, and who gets them."""
 
 
 @renewals_group.group("efforts")
 def efforts_group() -> None:
-    """The letters of a publication: each is an effort, due at so many issues left.
+    """The letters of a publication: each is an effort, due at a number of issues left.
 
-    Effort 1 at 3 issues left, effort 2 at 1, effort 3 at 0 (with the last issue), effort 4 at -2
-    (two issues after it). Who is late gets the effort that fits what is left now, never an earlier
-    one. A letter can name a bundle to order, and have a key code.
+    For instance, effort 1 at 3 issues left, effort 2 at 1, effort 3 at 0 (with the last issue),
+    effort 4 at -2 (two issues after it). A late reader gets the effort for the issues left now,
+    never an earlier one. A letter can name a bundle to order, and have a key code.
     """
 
 
@@ -50,15 +50,17 @@ def _bundle(bundle: Bundle | None) -> str:
 
 @efforts_group.command("set")
 @click.argument("effort", type=int)
-@click.option("--publication", type=ID, required=True, help="Whose effort it is.")
+@click.option("--publication", type=ID, required=True, help="Id of the publication.")
 @click.option(
     "--issues-left",
     type=int,
     required=True,
-    help="When it is due; 0 and below: so many issues after the last one.",
+    help="Issues left at which it is due; with 0 or less, issues after the last one.",
 )
 @click.option("--bundle", "bundle_id", type=ID, help="The bundle that its letter names.")
-@click.option("--key-code", type=str, help="A code in its letter, that a reply can name.")
+@click.option(
+    "--key-code", type=str, help="A code in its letter, which readers name in their answer."
+)
 @dry_run
 @account_options
 def set_(
@@ -74,8 +76,9 @@ def set_(
 ) -> None:
     """Add effort EFFORT to a publication, or change it.
 
-    It has afterwards what is given here: without --bundle, its letter names none. Efforts are due
-    in the order of their numbers, each at fewer issues left than the one before.
+    The effort gets all values that are given here and no others: without --bundle, its letter names
+    none. Efforts are due in the order of their numbers, each at fewer issues left than the one
+    before.
     """
     code = None if key_code is None else key_code.strip()
     changed = renewals.Effort(publication, effort, issues_left, bundle_id, code)
@@ -86,7 +89,7 @@ def set_(
 
 @efforts_group.command("remove")
 @click.argument("effort", type=int)
-@click.option("--publication", type=ID, required=True, help="Whose effort it is.")
+@click.option("--publication", type=ID, required=True, help="Id of the publication.")
 @dry_run
 @account_options
 def remove(
@@ -118,7 +121,7 @@ def remove(
     "--sent",
     "sent_on",
     type=Day(),
-    help="Those that were sent on this day, once more: for a file that was lost.",
+    help="Write the letters of this day again, for a file that was lost.",
 )
 @account_options
 def select(
@@ -130,19 +133,21 @@ def select(
     *,
     preview: bool,
 ) -> None:
-    """List whom to write to: each subscription whose next letter is due, once.
+    """Select the subscriptions whose next renewal letter is due, each once.
 
-    With --to, the letters are written to FILE and noted as sent, both or neither, also if it is
-    killed: the next call with the same FILE finishes or removes what is left in FILE.unfinished.
-    The next letter of a subscription comes with a later call. With --preview nothing is noted, and
-    FILE may be left out. A letter names the bundle of its effort. It goes to the reader, or to who
-    paid where no term is the reader's own, then without the reader's code. Left out: subscriptions
-    that are not in the campaign (`masthead subscription set --campaign`), cancelled, refunded,
-    suspended today or unlimited, and deleted readers. With --sent, the letters of that day are
-    written once more, with today's addresses, and nothing is noted.
+    With --to, the letters are written to FILE and noted as sent: both or neither. If the command is
+    killed, the next call with the same FILE finishes or removes what is left in FILE.unfinished.
+    The next letter of a subscription comes with a later call. With --preview, nothing is noted, and
+    FILE may be left out.
+
+    A letter names the bundle of its effort. It goes to the reader. If no term is the reader's own,
+    it goes to the payer, without the reader's code. There are no letters for subscriptions that are
+    not in the campaign (`masthead subscription set --campaign`), cancelled, refunded, suspended
+    today or unlimited, and for deleted readers. With --sent, the letters of that day are written
+    again, with today's addresses, and nothing is noted.
     """
     if file is None and not preview:
-        raise BadUsage("say where the letters go (--to FILE), or --preview")
+        raise BadUsage("give a file with --to FILE, or --preview")
     if preview and sent_on is not None:
         raise BadUsage("letters that were sent have no preview: leave out --preview")
     books = books_of(account, database)

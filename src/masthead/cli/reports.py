@@ -26,7 +26,7 @@ _ENDINGS = (".svg", ".png")
 
 @click.group("report")
 def report() -> None:
-    """What the books add up to: copies, readers and money.
+    """Reports of the books: copies, readers and money.
 
     Each report is a table on the terminal, and with --csv and --plot also a file. It counts what
     had happened until the end of --day. Masthead counts; it claims no audit bureau's compliance.
@@ -62,7 +62,7 @@ _publication = click.option(
 @click.argument("issue", type=_ID)
 @_asked
 def press_run(issue: int, **options: Any) -> None:
-    """How many copies of ISSUE there are, by type and country, paid, grace and other.
+    """The number of copies of ISSUE, by type and country: paid, grace and other.
 
     It counts the issue's main list and its gap lists. Copies that are neither paid nor grace are
     free, or not paid yet.
@@ -75,10 +75,10 @@ def press_run(issue: int, **options: Any) -> None:
 @click.argument("issue", type=_ID)
 @_asked
 def circulation(issue: int, **options: Any) -> None:
-    """Of what the circulation of ISSUE is, and how it came from that of the issue before.
+    """The circulation of ISSUE, and its changes since the issue before.
 
-    By type, audit classification, audit request type and state, paid and not paid, print and
-    digital. The issue before + additions - removals = this issue.
+    The figures are by type, audit classification, audit request type and state, paid and not paid,
+    print and digital. The issue before + additions - removals = this issue.
     """
     books = _books(**options)
     _show(reports.circulation(books, issue, options["day"]), **options)
@@ -91,8 +91,8 @@ def circulation(issue: int, **options: Any) -> None:
 def liability_command(publication: int | None, since: str | None, **options: Any) -> None:
     """What is owed to readers, by publication and month, net of tax and shipping.
 
-    Opening + received - earned - refunded = closing. An issue's revenue is booked to its date, so
-    without --day the last months can be still to come.
+    Opening + received - earned - refunded = closing. The revenue of an issue is booked to its date,
+    so without --day, the last months may be in the future.
     """
     _month(since)
     books = _books(**options)
@@ -104,10 +104,10 @@ def liability_command(publication: int | None, since: str | None, **options: Any
 @_publication
 @_asked
 def expiries_command(publication: int | None, **options: Any) -> None:
-    """How many subscriptions have which issue as their last one.
+    """The number of subscriptions by their last issue.
 
-    Expiries are expected ones: issues are counted off by their dates, beyond the planned ones by
-    how many the publication has in a year. The plot shows copies by the months of the issues.
+    Last issues are counted by the planned dates of issues. After these, the publication's issues
+    per year give the dates. The plot shows copies by the months of the issues.
     """
     books = _books(**options)
     _show(reports.expiries(books, options["day"], publication_id=publication), **options)
@@ -116,7 +116,7 @@ def expiries_command(publication: int | None, **options: Any) -> None:
 @report.command("renewals")
 @_asked
 def renewals(**options: Any) -> None:
-    """What the renewal letters brought, by publication and effort.
+    """The result of the renewal letters, by publication and effort.
 
     Sent = renewed + went on (to a later effort) + waiting. A renewal is counted with the last
     letter that was sent before it.
@@ -127,7 +127,7 @@ def renewals(**options: Any) -> None:
 def _books(*, account: int | None, database: str, plot_path: Path | None, **_rest: Any) -> Books:
     """Return the books of the account. Raises BadUsage for wrong options."""
     if account is None:
-        raise BadUsage("say with --account whose report it is")
+        raise BadUsage("name the account with --account")
     if plot_path and plot_path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
     return Books(opened(database), account)
@@ -136,7 +136,7 @@ def _books(*, account: int | None, database: str, plot_path: Path | None, **_res
 def _month(text: str | None) -> None:
     """Raise BadUsage if ``text`` is not a month."""
     if text is not None and not is_day(f"{text}-01"):
-        raise BadUsage(f"--since: {text!r} is no month, such as 2026-01")
+        raise BadUsage(f"--since: {text!r} is not a month such as 2026-01")
 
 
 def _show(

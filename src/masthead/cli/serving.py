@@ -34,13 +34,14 @@ def serve_command(settings: ServerSettings) -> None:
     def ready() -> None:
         if not (settings.behind_proxy or settings.certificate or is_loopback(listener)):
             click.echo(
-                "warning: this serves credentials and personal data over plain HTTP to other "
-                "machines; let a proxy speak TLS (--behind-proxy), or give a --certificate",
+                "warning: this serves credentials and personal data over plain HTTP "
+                "to other machines; put a proxy with TLS in front of it "
+                "(--behind-proxy), or give a --certificate",
                 err=True,
             )
         if metrics:
             metrics_url = base_url_of(metrics, "127.0.0.1", is_tls=False)
-            click.echo(f"numbers for Prometheus on {metrics_url}/metrics")
+            click.echo(f"metrics for Prometheus on {metrics_url}/metrics")
         click.echo(f"Masthead serves on {base_url}")
 
     serve(listener, settings, metrics=metrics, ready=ready)
@@ -71,7 +72,7 @@ def is_loopback(listener: socket.socket) -> bool:
 def demo(port: int, console_port: int, database: str) -> None:
     """Make a demo publisher of 2,000 subscribers, and serve it on this machine only.
 
-    Its console is a process of its own, which ends with this one; it takes any free port if
+    Its console is a separate process that ends with this one. The console takes any free port if
     --console-port is in use. A second start keeps the data.
     """
     # Imported late: a server of the interface does not need the console.

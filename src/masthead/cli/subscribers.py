@@ -14,7 +14,7 @@ _SHOWN = click.IntRange(1, 1_000_000)
 
 @click.group("subscriber")
 def subscriber_group() -> None:
-    """Readers: find one by what is known, look at one, merge two that are one person."""
+    """Readers: find one, show one, merge two that are the same person."""
 
 
 @subscriber_group.command("find")
@@ -24,27 +24,27 @@ def subscriber_group() -> None:
 @click.option("--order", default="", help="An order: its id, or its number in the shop.")
 @click.option("--street", default="", help="The street, or its beginning: '12 elm'.")
 @click.option("--zip", "zip_code", default="", help="The postal code, or its beginning.")
-@click.option("--city", default="", help="The city, beside one of the others.")
+@click.option("--city", default="", help="The city, together with another option.")
 @click.option("--limit", type=_SHOWN, default=20, show_default=True, help="At most so many.")
 @account_options
 def find(
     name: tuple[str, ...], limit: int, account: int | None, database: str, **known: str
 ) -> None:
-    """Find readers by what is known of them; all that is given must match.
+    """Find readers; all values that are given must match.
 
-    NAME is a name or several, each by its beginning: `masthead subscriber find ada ames`, or `find
-    ames, a`. Upper and lower case and accents do not matter. --order finds who paid and who
-    receives. Each line has the id, name, email address, renewal code and newest address; then
-    `masthead subscriber show ID`.
+    NAME is one name or several, or the beginnings of names: `masthead subscriber find ada ames`, or
+    `find ames, a`. Letter case and accents do not matter. --order finds the payer and the
+    recipients. Each line has the id, name, email address, renewal code and newest address;
+    `masthead subscriber show ID` shows more.
     """
     sought = Sought(" ".join(name), **known)
     found = subscribers.find(books_of(account, database), sought, limit=limit + 1)
     for each in found[:limit]:
         click.echo(_line(each))
     if not found:
-        click.echo("nobody was found: give less, or only the beginning of a name", err=True)
+        click.echo("no reader was found: give less, or only the beginning of a name", err=True)
     if len(found) > limit:
-        click.echo(f"and more than these {limit}: say more of what is known", err=True)
+        click.echo(f"more than these {limit} were found: give more of what you know", err=True)
 
 
 def _line(found: Found) -> str:
@@ -101,8 +101,9 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
 def duplicates(of: int | None, limit: int, account: int | None, database: str) -> None:
     """List subscribers who may be one person, a group in each paragraph.
 
-    They have one email address; or one last name at one street and postal code, and first names
-    that fit, such as `A.` and `Ada`. Look at them, then `masthead subscriber merge`.
+    The subscribers of a group have the same email address, or the same last name, street and postal
+    code with first names that fit, such as `A.` and `Ada`. After a look at them, `masthead
+    subscriber merge` merges two.
     """
     groups = subscribers.duplicates(books_of(account, database), of=of, limit=limit + 1)
     for group in groups[:limit]:
@@ -119,7 +120,9 @@ def duplicates(of: int | None, limit: int, account: int | None, database: str) -
 @click.argument("subscriber_id", type=ID)
 @click.option("--into", type=ID, required=True, help="The subscriber who is kept.")
 @click.option(
-    "--keep-both", is_flag=True, help="Join no subscriptions: both go on where both have one."
+    "--keep-both",
+    is_flag=True,
+    help="Merge no subscriptions: where both subscribers have one, both go on.",
 )
 @dry_run
 @account_options
@@ -132,12 +135,13 @@ def merge(
     keep_both: bool,
     dry_run: bool,
 ) -> None:
-    """Move all of a subscriber to another one who is the same person.
+    """Move all records of a subscriber to another one who is the same person.
 
-    Addresses, subscriptions, orders, purchases and answers move; where both have answered a
-    question, the answer of the one who is kept stays. The other one is then empty and gets a
-    delete_date, so partners see it go. Where both have a subscription of the same publication and
-    type, these become one, with the terms of both; --keep-both leaves them. It cannot be undone.
+    Addresses, subscriptions, orders, purchases and answers move. If both have answered a question,
+    the answer of the subscriber who is kept stays. The other subscriber is then empty and gets a
+    delete_date, so partners see that it is gone. If both have a subscription of the same
+    publication and type, the two become one, with the terms of both; --keep-both leaves them
+    separate. Merging cannot be undone.
     """
     books = books_of(account, database)
     done = subscribers.merge(books, into, subscriber_id, keep_both=keep_both, dry_run=dry_run)

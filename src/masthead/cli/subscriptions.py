@@ -17,11 +17,11 @@ from masthead.errors import BadUsage
 
 @click.group("subscription")
 def subscription_group() -> None:
-    """One subscription: look at it, change it, suspend it, extend it, end it.
+    """One subscription: show, change, suspend, extend or end it.
 
-    `masthead subscriber find` finds a reader by what is known, and `masthead subscriber show` lists
-    the subscriptions with their ids. Each command that changes something is one transaction; with
-    --dry-run it says what it would do.
+    `masthead subscriber find` finds a reader, and `masthead subscriber show` lists the reader's
+    subscriptions with their ids. Each command that changes something is one transaction; with
+    --dry-run it prints what it would do.
     """
 
 
@@ -31,8 +31,8 @@ def subscription_group() -> None:
 def show(subscription_id: int, account: int | None, database: str) -> None:
     """Show a subscription: reader, addresses, terms, suspensions, issues, letters.
 
-    A term is so many issues for a price; they are used up in their order. Unearned is what was paid
-    for issues that are still to come.
+    A term is a number of issues for a price. The terms of a subscription are used up one after the
+    other. Unearned is what was paid for issues that are not delivered yet.
     """
     found = subscriptions.show(books_of(account, database), subscription_id)
     for name, value in found.fields.items():
@@ -81,14 +81,19 @@ def _copies(term: TermShown) -> str:
     type=click.Choice(TYPES, case_sensitive=False),
     metavar="[Print|Digital|Both]",
 )
-@click.option("--copies", type=int, help="How many copies of each issue, from the next on.")
-@click.option("--free", "is_free", is_flag=True, help="The copies that are more cost nothing.")
+@click.option("--copies", type=int, help="Copies of each issue, from the next issue on.")
+@click.option("--free", "is_free", is_flag=True, help="The added copies are free.")
 @click.option("--class", "free_class", help="Their class, such as staff.  [default: complimentary]")
-@click.option("--convert", "is_converted", is_flag=True, help="What is left comes in other copies.")
+@click.option(
+    "--convert",
+    "is_converted",
+    is_flag=True,
+    help="Convert the issues left into fewer or more issues.",
+)
 @click.option(
     "--campaign",
     type=click.Choice(["on", "off"]),
-    help="Whether letters of renewal, and grace issues, are sent.",
+    help="Whether renewal letters and grace issues are sent.",
 )
 @dry_run
 @account_options
@@ -107,17 +112,17 @@ def set_(
 ) -> None:
     """Change the type, the copies, or whether the reader is asked to renew.
 
-    It holds from the next issue on that is closed. Copies are those of the present term: while it
-    has issues left, --free adds copies beside those that it pays for, and --convert gives fewer
-    or more issues instead: 12 issues of 1 copy are 4 of 3. What follows from orders, issues left,
-    money and dates, is never set by hand.
+    The change takes effect with the next issue that is closed. --copies changes the present term.
+    While this term has issues left, --free adds free copies to the paid ones, and --convert gives
+    fewer or more issues instead: 12 issues of 1 copy become 4 of 3. Values that follow from orders,
+    such as issues left, money and dates, cannot be set.
     """
     if type_ is None and copies is None and campaign is None:
         raise BadUsage("say what to change: --type, --copies or --campaign")
     if (copies is None and (is_free or is_converted)) or (is_free and is_converted):
-        raise BadUsage("--copies goes with one of --free and --convert, and these with --copies")
+        raise BadUsage("give --copies together with --free or --convert")
     if free_class and not is_free:
-        raise BadUsage("--class is that of the copies that are --free")
+        raise BadUsage("--class needs --free: it is the class of the added copies")
     how: How | None = "free" if is_free else "convert" if is_converted else None
     values = Values(type_, None if campaign is None else campaign == "on", copies, how, free_class)
     books = books_of(account, database)
@@ -127,7 +132,12 @@ def set_(
 @subscription_group.command("suspend")
 @click.argument("subscription_id", type=ID)
 @click.option("--from", "first", type=Day(), help="The first day; today if not given.")
-@click.option("--to", "last", type=Day(), help="The last day; until it is resumed if not given.")
+@click.option(
+    "--to",
+    "last",
+    type=Day(),
+    help="The last day; without it, the suspension lasts until it is resumed.",
+)
 @dry_run
 @account_options
 def suspend(
@@ -139,9 +149,10 @@ def suspend(
     *,
     dry_run: bool,
 ) -> None:
-    """Suspend a subscription: issues dated in that time are skipped, and stay to come.
+    """Suspend a subscription: issues dated in that time are skipped, and delivered later.
 
-    Both days belong to it. It can begin only after the newest closed issue's date.
+    The first and the last day are included. A suspension begins after the date of the newest closed
+    issue.
     """
     books = books_of(account, database)
     done = subscriptions.suspend(books, subscription_id, first, last, dry_run=dry_run)
@@ -165,8 +176,8 @@ def resume(
 ) -> None:
     """End the suspension that lasts today, or else the next one.
 
-    One that has not begun is removed. An issue that was closed meanwhile and is not in the
-    suspension any more comes with the next gap list.
+    A suspension that has not begun is removed. An issue that was closed meanwhile, and is no longer
+    in the suspension, comes with the next gap list.
     """
     books = books_of(account, database)
     say(subscriptions.resume(books, subscription_id, resumed, dry_run=dry_run), dry_run=dry_run)
@@ -174,12 +185,10 @@ def resume(
 
 @subscription_group.command("cancel")
 @click.argument("subscription_id", type=ID)
-@click.option("--after-issue", type=ID, metavar="ISSUE", help="The last issue that comes.")
-@click.option("--at-end", is_flag=True, help="When its issues are used up.")
+@click.option("--after-issue", type=ID, metavar="ISSUE", help="Id of the last issue to deliver.")
+@click.option("--at-end", is_flag=True, help="End it when its issues are used up.")
 @click.option("--reason", help="One of those of `masthead catalogue reason list`.")
-@click.option(
-    "--refund", is_flag=True, help="Give back what is unearned, with its share of the tax."
-)
+@click.option("--refund", is_flag=True, help="Refund what is unearned, with its share of the tax.")
 @dry_run
 @account_options
 def cancel(
@@ -195,10 +204,10 @@ def cancel(
 ) -> None:
     """End a subscription: today, after an issue, or when its issues are used up.
 
-    Nobody is asked to renew from now on, and no issue comes after the end. What was paid for the
-    issues left then is earned, or refunded with --refund; the money itself you send. `masthead
-    subscription uncancel` undoes it until the next issue after the end is closed, and an order
-    undoes what is still to end.
+    From now on the reader is not asked to renew, and no issue comes after the end. What was paid
+    for issues left at the end is earned, or refunded with --refund; you send the money yourself.
+    `masthead subscription uncancel` undoes the cancelling until the next issue after the end is
+    closed. An order undoes a cancelling whose end is still to come.
     """
     if at_end and after_issue is not None:
         raise BadUsage("it ends after an issue, or when its issues are used up: not both")
@@ -221,8 +230,8 @@ def cancel(
 def uncancel(subscription_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Undo the cancelling of a subscription, until the next issue after its end is closed.
 
-    Terms, issues left, money and the campaign are as before; what was booked is taken back today.
-    A refund that was sent already you ask back.
+    Terms, issues left, money and the campaign are as before; bookings are taken back today. If you
+    have sent a refund, ask for it back yourself.
     """
     books = books_of(account, database)
     say(cancelling.uncancel(books, subscription_id, dry_run=dry_run), dry_run=dry_run)
@@ -236,7 +245,7 @@ def uncancel(subscription_id: int, account: int | None, database: str, *, dry_ru
     "of_class",
     default=COMPLIMENTARY,
     show_default=True,
-    help="Of which class they are; make-good for a copy that was lost.",
+    help="Their class, such as make-good for a copy that was lost.",
 )
 @dry_run
 @account_options
@@ -249,7 +258,7 @@ def extend(
     *,
     dry_run: bool,
 ) -> None:
-    """Add free issues behind all others, such as for a copy that was lost in the mail."""
+    """Add free issues after all others, such as for a copy that was lost in the mail."""
     books = books_of(account, database)
     done = subscriptions.extend(books, subscription_id, issues, of_class, dry_run=dry_run)
     say(done, dry_run=dry_run)
@@ -264,7 +273,7 @@ def _address_fields(command: Any) -> Any:
 @subscription_group.command("address")
 @click.argument("subscription_id", type=ID)
 @_address_fields
-@click.option("--address-id", type=ID, help="An address that the reader has already.")
+@click.option("--address-id", type=ID, help="Id of an address that the reader has.")
 @click.option("--from", "first", type=Day(), help="The first day of a temporary address.")
 @click.option("--to", "last", type=Day(), help="Its last day.")
 @click.option("--back", is_flag=True, help="The usual address again, from today or --from on.")
@@ -286,8 +295,8 @@ def address(
 
     For good: --address '12 Elm Street' --city Salem --state OR --zip-code 97301. For a while: the
     same with --from 2026-12-01 --to 2027-03-31; issues dated in that time go there. --back ends
-    that early. Without a name or company, the name is the reader's. Other subscriptions of the
-    reader keep their address.
+    that early. Without a name or company, the address has the reader's name. Other subscriptions of
+    the reader keep their address.
     """
     given = {name: value for name, value in fields.items() if value}
     _check_address(given, address_id, first, last, back=back)
@@ -316,12 +325,15 @@ def _check_address(
     """Raise BadUsage unless the options are one address, for good or for a while, or --back."""
     if back:
         if given or address_id is not None or last:
-            raise BadUsage("--back goes alone, or with --from")
+            raise BadUsage("give --back alone, or with --from")
         return
     if bool(given) == (address_id is not None):
-        raise BadUsage("say the new address (--address, --city, …), or one by --address-id")
+        raise BadUsage(
+            "give the new address (--address, --city, …), or the id of one with --address-id"
+        )
     if bool(first) != bool(last):
         raise BadUsage(
-            "a temporary address has a first and a last day: --from and --to; for a move for good "
-            "that is still to come, give a day far ahead, and the address for good once it has come"
+            "a temporary address needs --from and --to; for a permanent move on a "
+            "later day, give a last day far ahead, and set the address for good when "
+            "the day has come"
         )

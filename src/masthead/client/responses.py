@@ -333,7 +333,7 @@ def _redirect_message(response: httpx2.Response) -> str:
     """Return the message for a redirect that is not followed; it shows no path and no query."""
     place, is_own = _place_of(response, response.headers["Location"]) or (None, False)
     if place is None:
-        return "it redirects to what is no address"
+        return "it redirects to something that is not an address"
     if is_own:
         return "it redirects to another of its addresses; is the base URL right?"
     return (

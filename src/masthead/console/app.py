@@ -58,7 +58,7 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-_AWAY = "The database is away"
+_AWAY = "The database does not answer"
 _NOT_SENT = 499
 _NOT_SHOWN = {"form_token", "seen"}
 _log = get_logger()
@@ -163,7 +163,10 @@ class _Logged:
 
 
 def _fault_sentence(fault: str) -> str:
-    return f"It was not your fault. Nothing was changed. The log has it under {fault}."
+    return (
+        "This is a fault of the console. Nothing was changed. The log has the details "
+        f"under {fault}."
+    )
 
 
 def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
@@ -172,7 +175,7 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         page = pages.get("GET" if request.method == "HEAD" else request.method)
         if page is None:
-            return _problem(405, "Not here", "This page answers to another method.")
+            return _problem(405, "Not here", "This page does not accept this method.")
         return await _with_form(request, lambda form: _respond(request, page, form))
 
     return respond
@@ -225,14 +228,14 @@ def _operator(request: Request, page: Page, form: dict[str, str]) -> Operator:
 
 def _check_token(request: Request, page: Page, form: dict[str, str]) -> None:
     if page.method == "POST" and not has_token(form, request.state.session):
-        sentence = "This form is not of your session. Open the page again."
+        sentence = "This form belongs to another session. Open the page again."
         raise _RefusedError(_kept(403, "Refused", sentence, form, ""))
 
 
 def _check_role(request: PageRequest, page: Page) -> None:
     if not request.may(page.action):
         sentence = f"As {request.operator.role} you cannot {page.action.value}."
-        raise _RefusedError(_problem(403, "Not yours to do", sentence))
+        raise _RefusedError(_problem(403, "Not allowed", sentence))
     if page.writes and not request.keeps_books:
         raise _RefusedError(_problem(409, "Books are elsewhere", ELSEWHERE))
 
@@ -271,7 +274,7 @@ def _away(request: Request, page: Page, form: dict[str, str], error: StoreUnavai
 
 def _logged(error: StoreUnavailable, response: Response) -> Response:
     """Log that the database is unavailable, and set when to retry in the response."""
-    _log.error("the database is away", reason=type(error).__name__)
+    _log.error("the database does not answer", reason=type(error).__name__)
     response.headers["Retry-After"] = "5"
     return response
 
@@ -308,7 +311,7 @@ async def _with_form(
         async for chunk in request.stream():
             body += chunk
             if len(body) > FORM_BYTES_MAX:
-                return _problem(413, "Too much", "The form is larger than any page of the console.")
+                return _problem(413, "Too much", "The form is larger than any form of the console.")
     try:
         pairs = parse_qsl(
             body.decode(), keep_blank_values=True, max_num_fields=_FIELDS_MAX, errors="strict"
@@ -316,7 +319,7 @@ async def _with_form(
     except ValueError:
         return _problem(400, "Not possible", "The form could not be read. Nothing was changed.")
     if any("\0" in text for text in (*chain(*pairs), *request.query_params.values())):
-        return _problem(400, "Not possible", "No text has a NUL in it. Nothing was changed.")
+        return _problem(400, "Not possible", "Texts cannot contain NUL. Nothing was changed.")
     form = {name: value if name == "password" else value.strip() for name, value in pairs}
     return await to_thread.run_sync(respond, form, limiter=limiter)
 

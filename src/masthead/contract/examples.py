@@ -262,13 +262,14 @@ ERRORS = {
     "api_login as password",
     403: "these credentials open no account",
     404: "there is no order 999999999",
-    408: "all of a request has to come within 20 seconds",
-    410: "changed_since lies more than 5 days back, before 2026-11-18T12:00:00.000000+00:00: "
-    "earlier changes are lost to this client; load everything anew from "
-    "GET /snapshot?entities=… and go on from the time in its Masthead-Changes-Through",
+    408: "a request has to arrive completely within 20 seconds",
+    410: "changed_since lies more than 5 days back, before "
+    "2026-11-18T12:00:00.000000+00:00: earlier changes are lost to this client; load "
+    "everything again from GET /snapshot?entities=… and go on from the time in its "
+    "Masthead-Changes-Through",
     413: "the body of a request is at most 16384 bytes: send fewer or shorter parameters",
     414: "the address of a request is at most 8192 bytes",
-    417: "nothing but 100-continue can be expected of this server",
+    417: "this server meets no expectation but 100-continue",
     429: "too many logins have failed: try again in 900 seconds",
     431: "the headers of a request are at most 32768 bytes",
     500: "the server made a mistake; its log has it under 48f75d3800000000",

@@ -154,7 +154,7 @@ class SqliteConnection(RowsAndStreams):
             retry(lambda: self.rows("PRAGMA journal_mode = WAL"), WAL_TIMEOUT_S)
         except DatabaseLocked as error:
             raise DatabaseLocked(
-                f"the database {self.path} is locked", "another program holds it for itself alone"
+                f"the database {self.path} is locked", "another program has locked it"
             ) from error
 
     def limit_wal(self) -> None:

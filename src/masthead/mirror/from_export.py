@@ -49,8 +49,8 @@ def load_export(copy: Copy, folder: Path, tell: Tell) -> str:
             raise ValueError
     except (OSError, ValueError):
         raise BadInput(
-            f"{folder / CHANGES_THROUGH}: there is no time in it from which on to go on: an export "
-            "writes it beside the other files",
+            f"{folder / CHANGES_THROUGH}: it has no time from which to continue: an "
+            "export writes it beside the other files",
             code="not_an_export",
         ) from None
     try:

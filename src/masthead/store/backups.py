@@ -138,9 +138,10 @@ def restore_backup(
     kept = _kept_by(path, store) if is_there else _Kept()
     if kept.unread.lists and not (erasures or even_if_unreadable):
         raise MastheadError(
-            f"the list of the erased cannot be read from {path} ({kept.unread.lists}), and without "
-            "it those come back who were erased after the backup was made: give the latest list, "
-            "or decide to do without",
+            f"the list of the erased cannot be read from {path} "
+            f"({kept.unread.lists}), and without it, subscribers who were erased "
+            "after the backup was made come back: give the latest list, or decide to "
+            "do without it",
             code="unreadable_erasures",
         )
     removed = _remove_unfinished(path.parent)

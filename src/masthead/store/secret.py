@@ -129,8 +129,8 @@ class Secret:
             raise MastheadError(f"the secret key {self._file} cannot be read: {reason}") from error
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise MastheadError(
-                f"the secret key {self._file} is open to other users of this machine: say "
-                f"`chmod 600 {self._file}`"
+                f"the secret key {self._file} is open to other users of this machine: "
+                f"run `chmod 600 {self._file}`"
             )
         return _parsed(text.strip(), str(self._file))
 

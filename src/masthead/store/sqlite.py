@@ -243,7 +243,7 @@ class SqliteStore:
                 self.check_schema(database)
             return
         self.fault = f"the database {self.path} was " + (
-            "replaced by another file while it was open: start the server anew to serve that"
+            "replaced by another file while it was open: restart the server to serve that"
             if found
             else "removed, or moved, while it was open: put the same file back, or stop the "
             "server, restore a backup and start it again"

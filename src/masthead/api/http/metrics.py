@@ -204,18 +204,18 @@ class _Database(Collector):
         seconds = probe.seconds
         is_up = seconds is not None and seconds < DATABASE_S_MAX
         yield GaugeMetricFamily(
-            "masthead_database_up", "1 where the database answers, else 0.", value=int(is_up)
+            "masthead_database_up", "1 if the database answers, else 0.", value=int(is_up)
         )
         if is_up:
             yield GaugeMetricFamily(
                 "masthead_database_answer_seconds",
-                "How long the database took to answer the smallest question.",
+                "How long the database took to answer a minimal query.",
                 value=seconds,
             )
         if is_up and probe.lag is not None:
             yield GaugeMetricFamily(
                 "masthead_replica_lag_seconds",
-                "How far the replica that is read is behind its primary.",
+                "How far the replica that requests read is behind its primary.",
                 value=probe.lag,
             )
         if is_up and probe.load_ages is not None:
@@ -280,7 +280,7 @@ class _Server(ThreadingHTTPServer):
     def handle_error(self, _request: Any, _client_address: Any) -> None:
         """Log an error, unless its cause is a connection that was closed."""
         if not isinstance(sys.exception(), OSError):
-            _log.exception("the numbers cannot be told")
+            _log.exception("the metrics cannot be read")
 
     def _shut_down(self, requests: list[socket.socket]) -> None:
         """Shut connections down, so that their threads end; each closes its own connection."""

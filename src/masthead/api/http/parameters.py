@@ -145,7 +145,7 @@ def _from_body(body: bytes) -> Iterable[tuple[str, str]]:
     if isinstance(found, list) and not isinstance(found, _Object) and len(found) == 1:
         (found,) = found
     if not isinstance(found, _Object):
-        raise BadInput("a body of JSON is one object, or an array that holds one object")
+        raise BadInput("a JSON body is one object, or an array with one object")
     return _texts(found)
 
 

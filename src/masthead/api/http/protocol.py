@@ -49,7 +49,7 @@ _WRITTEN_TOGETHER_MAX = 16
 _FIRST_REQUEST_S_MAX = 1.0
 """Seconds that a server that is ending waits for the first request of a connection."""
 
-_TOO_SLOW = Refusal(408, f"all of a request has to come within {REQUEST_S_MAX} seconds")
+_TOO_SLOW = Refusal(408, f"a request has to arrive completely within {REQUEST_S_MAX} seconds")
 _CLOSE = {"Connection": "close"}
 _CLOSE_HEADER = (b"connection", b"close")
 

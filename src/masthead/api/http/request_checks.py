@@ -27,7 +27,7 @@ class Refusal(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
-NOT_HTTP = Refusal(400, "this is not a request of HTTP/1.1")
+NOT_HTTP = Refusal(400, "this is not an HTTP/1.1 request")
 ONLY_READS_HERE = Refusal(405, ONLY_READS, {"Allow": "GET, HEAD"})
 BAD_LENGTH = Refusal(400, f"the length of a body has at most {LENGTH_DIGITS_MAX} digits")
 _NOT_ASCII = Refusal(
@@ -36,8 +36,10 @@ _NOT_ASCII = Refusal(
 _BAD_TARGET = Refusal(400, "the address of a request begins with / and has no #")
 _BAD_HOST = Refusal(400, "a request needs one Host header, which names a host")
 _CREDENTIALS_TWICE = Refusal(400, "Authorization is given twice: once is enough")
-_BAD_CODING = Refusal(400, "a body comes with its length, or chunked in HTTP/1.1 and as it is")
-_BAD_EXPECTATION = Refusal(417, "nothing but 100-continue can be expected of this server")
+_BAD_CODING = Refusal(
+    400, "a body needs its length, or in HTTP/1.1 the transfer encoding chunked and no other"
+)
+_BAD_EXPECTATION = Refusal(417, "this server meets no expectation but 100-continue")
 
 
 def bad_target(head: bytes) -> Refusal:

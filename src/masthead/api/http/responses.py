@@ -31,7 +31,7 @@ def headers_of(more: Mapping[str, str] | None = None) -> dict[str, str]:
     if more:
         values = "".join(more.values())
         if not (values.isascii() and values.isprintable()):
-            raise ValueError("a header has a character that none may have")
+            raise ValueError("a header has a character that is not allowed")
         headers |= more
     return headers
 

@@ -23,7 +23,7 @@ _ID = re.compile(r"/(0|[1-9][0-9]{0,18})(?=/|\Z)")
 """Digits without leading zeros. The limit of ids, 2^63 - 1, is checked after the credentials
 (rules, "Ids in paths")."""
 
-NO_SUCH_PATH = "there is no such path: /docs lists those that there are, and they begin with /2/"
+NO_SUCH_PATH = "there is no such path: /docs lists the paths, which begin with /2/"
 """The message of a 404 for an unknown path."""
 
 _AFTER_VERSION = 2

@@ -69,8 +69,8 @@ class Space:
         of_account, of_all = self._taken[account_id] + count, self._taken.total() + count
         if of_account > bytes_max // 2 or of_all > bytes_max:
             raise Overloaded(
-                "answers that their clients have not read yet take up the space there is for them: "
-                "read those first, or try again later",
+                "responses that their clients have not read yet fill the space for "
+                "them: read those first, or try again later",
                 "temporary space",
             )
 

@@ -38,9 +38,9 @@ WINDOW_US = 5 * _DAY_US
 GRACE_US = 3_600 * 1_000_000
 AHEAD_US = 300 * 1_000_000
 _ALL = 0
-_ANEW = (
-    "load everything anew from GET /snapshot?entities=… and go on from the time in its "
-    "Masthead-Changes-Through"
+_LOAD_AGAIN = (
+    "load everything again from GET /snapshot?entities=… and go on from the time in "
+    "its Masthead-Changes-Through"
 )
 _make_answers = wire_of(AnswerRecord)
 _make_subscriber = wire_of(ChangedSubscriber)
@@ -199,14 +199,14 @@ def _check_window(since: int, now: int, through: int, epoch_at: int | None) -> N
         raise HTTPException(
             410,
             f"changed_since lies more than 5 days back, before {format_moment(now - WINDOW_US)}: "
-            f"earlier changes are lost to this client; {_ANEW}",
+            f"earlier changes are lost to this client; {_LOAD_AGAIN}",
         )
     if epoch_at is not None and since < epoch_at:
         raise HTTPException(
             410,
-            f"changed_since lies before {format_moment(epoch_at)}, when the data of this service "
-            "began anew, as from a backup: what a client learned before may never have been; "
-            f"{_ANEW}",
+            f"changed_since lies before {format_moment(epoch_at)}, when a new epoch "
+            "of this service began, such as from a backup: what a client read before "
+            f"may be gone; {_LOAD_AGAIN}",
         )
     if since > now + AHEAD_US and since > through:
         raise BadInput(f"changed_since lies in the future: it is now {format_moment(now)}")

@@ -62,7 +62,7 @@ def limit_is_kept(service: Service) -> None:
         request = f"GET {operation.path}"
         listed = _records(service, operation)
         if len(listed) > LIMIT_MAX:
-            text = f"{len(listed)} records without a limit, where at most {LIMIT_MAX} are due"
+            text = f"{len(listed)} records without a limit, where at most {LIMIT_MAX} are expected"
             service.differs("Limits", request, "limit", text)
         counts = {}
         for limit in (1, 2, 99, LIMIT_MAX):
@@ -72,10 +72,10 @@ def limit_is_kept(service: Service) -> None:
         for limit, count in counts.items():
             due = min(limit, most)
             if count > limit or count < due:
-                text = f"limit={limit} returns {count} records, where {due} are due"
+                text = f"limit={limit} returns {count} records, where {due} are expected"
                 service.differs("Limits", request, "limit", text)
         if len(listed) < (due := min(LIMIT_MAX, most)):
-            text = f"{len(listed)} records without a limit, where {due} are due"
+            text = f"{len(listed)} records without a limit, where {due} are expected"
             service.differs("Limits", request, "limit", text)
 
 
@@ -87,7 +87,7 @@ def _above_the_maximum(service: Service, operation: Operation) -> int:
         return 0
     count = len(objects(service.records(response, operation)))
     if count > LIMIT_MAX:
-        text = f"limit=1000 returns {count} records, where at most {LIMIT_MAX} are due"
+        text = f"limit=1000 returns {count} records, where at most {LIMIT_MAX} are expected"
         service.differs("Limits", f"GET {operation.path}", "limit", text)
     return count
 

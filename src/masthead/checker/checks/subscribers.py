@@ -31,7 +31,8 @@ def searches_find_whom_they_are_for(service: Service) -> None:
             wrong = sum(value.casefold() not in str(one.get(name)).casefold() for one in found)
             if wrong:
                 text = (
-                    f"the search is not kept: {wrong} of {len(found)} records lack what it is for"
+                    f"the search is not applied: {wrong} of {len(found)} records lack "
+                    "what it is for"
                 )
                 service.differs(_SECTION, _REQUEST, name, text)
             ids = {id_of(one) for one in records if one[name] == value}
@@ -53,10 +54,12 @@ def searches_for_nobody_find_nobody(service: Service) -> None:
         response = service.ask("search_subscribers", {name: value})
         if response.status in {400, 422}:
             # A service may refuse a value that is not a valid address or code.
-            service.refused(response, _SECTION, name, "a search for what nobody has", 200)
+            service.refused(
+                response, _SECTION, name, "a search for a value that no subscriber has", 200
+            )
             continue
         if found := service.records(response, _OPERATION):
-            text = f"a search for what nobody has returns {len(found)} records"
+            text = f"a search for a value that no subscriber has returns {len(found)} records"
             service.differs(_SECTION, _REQUEST, name, text)
 
 

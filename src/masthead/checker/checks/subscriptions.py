@@ -108,7 +108,7 @@ def several_filters_are_all_kept(service: Service) -> None:
             raise NotTried("the first subscription has no copies or no type")
         found = service.rows("list_subscriptions", {"copies": str(copies), "type": str(word)})
         if any((_number(row, "copies"), row.get("type")) != (copies, word) for row in found):
-            text = "of two filters, not both are kept"
+            text = "one of two filters is ignored"
             service.notes(_SECTION, _REQUEST, "copies, type", text)
 
 
@@ -198,7 +198,7 @@ def _try(service: Service, name: str, value: str, fits: Fits) -> None:
     rows = _rows(service)
     found = service.rows("list_subscriptions", {name: value})
     if wrong := sum(fits(one) is False for one in found):
-        text = f"the filter is not kept: {wrong} of {len(found)} records do not fit it"
+        text = f"the filter is not applied: {wrong} of {len(found)} records do not fit it"
         service.differs(_SECTION, _REQUEST, name, text)
     if is_full(found, rows):
         return

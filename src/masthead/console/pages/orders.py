@@ -226,7 +226,7 @@ def _allow(books: Books, key: int, form: Form) -> str:
 
 
 def _given_back(said: str) -> str:
-    return f"{sentence(said)} The money itself you send."
+    return f"{sentence(said)} You send the money yourself."
 
 
 def _back(key: int, _state: State) -> str:

@@ -122,7 +122,7 @@ def _cancel(books: Books, key: int, form: Form) -> str:
         at_end=when == "end",
         reason=form["reason"] or None,
     )
-    return f"{done.sentence}. The money itself you send" if done.refunded else done.sentence
+    return f"{done.sentence}. You send the money yourself" if done.refunded else done.sentence
 
 
 def _uncancel(books: Books, key: int, _form: Form) -> str:

@@ -97,7 +97,7 @@ class Lines:
         if never_comes:
             raise RefusedOrder(
                 "first_issue",
-                f"issue {issue_id} was closed without a mailing list, so that it comes to nobody",
+                f"issue {issue_id} was closed without a mailing list, so no reader gets it",
                 number,
             )
         newest = self._publication(publication_id).newest_closed
@@ -223,8 +223,9 @@ class Lines:
         if found.least == UNLIMITED:
             raise RefusedOrder(
                 "bundle_id",
-                f"subscription {found.subscription_id} is unlimited, so that nothing of this order "
-                "would ever come: begin a new subscription beside it",
+                f"subscription {found.subscription_id} is unlimited, so no issue of "
+                "this order would ever be delivered: begin a new subscription beside "
+                "it",
                 number,
                 code="needs_new_subscription",
             )

@@ -114,7 +114,7 @@ def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
         return None
     if not found and name == "renewal_code":
         raise RefusedOrder(
-            f"{prefix}{name}", f"nobody has the renewal code {person.renewal_code!r}"
+            f"{prefix}{name}", f"no subscriber has the renewal code {person.renewal_code!r}"
         )
     if not found:
         raise RefusedOrder(

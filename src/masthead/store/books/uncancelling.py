@@ -64,16 +64,17 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     if found.day is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {ended_on}, and "
-            f"{found.issue or 'the issue'} of {found.day} was closed since, without it: that "
-            f"cannot be undone any more; {again}",
+            f"{found.issue or 'the issue'} of {found.day} was closed since, without it: that can "
+            f"no longer be undone; {again}",
             code="cancelled",
         )
     if found.delete_date is not None:
         raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
     if _was_booked_since(books, subscription_id):
         raise BadInput(
-            f"money of the orders of subscription {subscription_id} was paid or refunded since it "
-            f"was cancelled on {ended_on}: that cannot be undone any more; {again}",
+            f"money of the orders of subscription {subscription_id} was paid or "
+            f"refunded since it was cancelled on {ended_on}: that can no longer be "
+            f"undone; {again}",
             code="cancelled",
         )
     if ended_on is not None:
