@@ -952,14 +952,15 @@ CREATE UNLOGGED TABLE staged_problems (
 );
 CREATE INDEX staged_problems_by_row ON staged_problems (account_id, load_id, file, line);
 
--- Lists of keys that one step of a load finds and a later one uses. other, text: what belongs to a
--- key of the list.
+-- Lists of keys that one step of a load finds and a later one uses. other, kind, text: what belongs
+-- to a key of the list.
 CREATE UNLOGGED TABLE staged_keys (
     account_id INTEGER NOT NULL,
     load_id INTEGER NOT NULL,
     list TEXT NOT NULL,
     key INTEGER NOT NULL,
     other INTEGER,
+    kind TEXT,
     text TEXT
 );
 CREATE INDEX staged_keys_by_key ON staged_keys (account_id, load_id, list, key, other);

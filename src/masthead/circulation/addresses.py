@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-FIELDS = (
-    "first_name",
-    "last_name",
+POSTAL = (
     "company",
     "address",
     "city",
@@ -13,6 +11,9 @@ FIELDS = (
     "country_name",
     "country_abbreviation",
 )
+"""The fields of an address besides its name."""
+
+FIELDS = ("first_name", "last_name", *POSTAL)
 """The fields of an address; all are texts, None where there is none."""
 
 _WITHOUT_CITIES = {

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from masthead.circulation.addresses import POSTAL
 from masthead.circulation.amounts import cents_of
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.contract.kinds import Bool, Identifier, Kind, Text
@@ -18,15 +19,6 @@ from masthead.loading.sources import source_batches
 
 PROBLEMS_SHOWN_MAX = 100
 
-_ADDRESS = (
-    "company",
-    "address",
-    "city",
-    "state",
-    "zip_code",
-    "country_name",
-    "country_abbreviation",
-)
 _PERSON = (
     "subscriber_id",
     "renewal_code",
@@ -34,7 +26,7 @@ _PERSON = (
     "first_name",
     "last_name",
     "address_id",
-    *_ADDRESS,
+    *POSTAL,
 )
 _RECIPIENT = "recipient_"
 _OF_ORDER = (
@@ -259,9 +251,7 @@ def _person(row: Row, prefix: str = "") -> Person:
         first_name=_text(row, f"{prefix}first_name") or "",
         last_name=_text(row, f"{prefix}last_name") or "",
         address_id=_id(row, f"{prefix}address_id"),
-        address={
-            name: str(row[f"{prefix}{name}"]) for name in _ADDRESS if f"{prefix}{name}" in row
-        },
+        address={name: str(row[f"{prefix}{name}"]) for name in POSTAL if f"{prefix}{name}" in row},
     )
 
 

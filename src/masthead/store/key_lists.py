@@ -10,7 +10,7 @@ from masthead.store.database import Connection, Row, Value
 
 _SQLITE_TABLE = """
     CREATE TEMP TABLE IF NOT EXISTS staged_keys (
-        list TEXT, key INTEGER, other INTEGER, text TEXT);
+        list TEXT, key INTEGER, other INTEGER, kind TEXT, text TEXT);
     CREATE INDEX IF NOT EXISTS temp.staged_keys_by_key ON staged_keys (list, key, other);
     """
 
@@ -42,8 +42,8 @@ class KeyLists:
     ) -> int:
         """Store the result of a query as the list ``name``; return its number of rows.
 
-        ``columns`` are the result's columns: ``key``, and ``other`` or ``text`` for values that
-        belong to a key. The query may use ``:account_id``.
+        ``columns`` are the result's columns: ``key``, and ``other``, ``kind`` or ``text`` for
+        values that belong to a key. The query may use ``:account_id``.
         """
         self.drop(name)
         return self.extend(name, query, columns, **values)
@@ -69,10 +69,9 @@ class KeyLists:
         self.connection.insert_many("staged_keys", ("list", *columns), named, **self._same)
 
     def keys_in(self, name: str) -> str:
-        """Return the FROM item with the rows of a list: ``key``, ``other`` and ``text``."""
-        return (
-            f"(SELECT key, other, text FROM staged_keys WHERE {self._own_keys} AND list = '{name}')"
-        )
+        """Return the FROM item with the rows of a list: ``key`` and the other columns."""
+        return f"""(SELECT key, other, kind, text FROM staged_keys
+            WHERE {self._own_keys} AND list = '{name}')"""
 
     def drop(self, *names: str) -> None:
         """Delete lists."""

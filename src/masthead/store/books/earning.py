@@ -15,7 +15,6 @@ _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked
 _MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
 """``:day`` is ``circulation.booking_day.open_day`` of the issue's day; a payment may be later."""
-_OPEN_DAY = "CASE WHEN {day} < :month THEN :today ELSE {day} END"
 _IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
 _BOOKED = """(
     SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
@@ -28,6 +27,10 @@ _LATEST = """(
             OR (r.issue_id <> :issue_id AND i.closed_at IS NOT NULL))
     ORDER BY coalesce(i.date, '') DESC, r.revenue_id DESC LIMIT 1)"""
 """The revenue of the term ``t`` for its latest other closed issue, or else for its payment."""
+
+
+def _open_day(day: str) -> str:
+    return f"CASE WHEN {day} < :month THEN :today ELSE {day} END"
 
 
 def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> None:
@@ -106,7 +109,7 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
         SELECT b.account_id, :first_id + row_number() OVER (ORDER BY b.term_id, b.booked_on) - 1,
             b.term_id, :issue_id, 'earned', -b.cents, b.booked_on
         FROM (
-            SELECT r.account_id, r.term_id, {_OPEN_DAY.format(day="r.booked_on")} AS booked_on,
+            SELECT r.account_id, r.term_id, {_open_day("r.booked_on")} AS booked_on,
                 CAST(sum(r.cents) AS BIGINT) AS cents
             FROM revenue AS r JOIN terms AS t
                 ON t.account_id = :account_id AND t.term_id = r.term_id
@@ -148,7 +151,7 @@ def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: V
     Additional earnings are booked for the issue; a decrease is booked where the latest earning was.
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
-    taken_back_on = _OPEN_DAY.format(day="coalesce(o.booked_on, e.paid_on)")
+    taken_back_on = _open_day("coalesce(o.booked_on, e.paid_on)")
     booked = books.change(
         f"""
         INSERT INTO {_INTO}

@@ -71,12 +71,24 @@ def schedules(
     }
 
 
+class _Count(NamedTuple):
+    """How many subscriptions of a publication expire on a day; None: they are unlimited."""
+
+    publication_id: int
+    date_expired: str | None
+    subscriptions: int
+    copies: int
+    campaign: int
+
+
 def expiring_now(connection: Connection, account_id: int) -> list[Expiring]:
     """Return the number of subscriptions by publication and ``date_expired``."""
-    rows = connection.rows(
+    found = connection.rows_as(
+        _Count,
         """
-        SELECT s.publication_id, s.date_expired, count(*), sum(coalesce(s.copies, 0)),
-            sum(s.renew_campaign_active)
+        SELECT s.publication_id, s.date_expired, count(*),
+            CAST(sum(coalesce(s.copies, 0)) AS BIGINT),
+            CAST(sum(s.renew_campaign_active) AS BIGINT)
         FROM subscriptions AS s
         JOIN subscribers AS u
             ON u.account_id = s.account_id AND u.subscriber_id = s.subscriber_id
@@ -87,9 +99,26 @@ def expiring_now(connection: Connection, account_id: int) -> list[Expiring]:
         account_id=account_id,
     )
     return [
-        Expiring(publication_id, day and date.fromisoformat(day), *map(int, counts))
-        for publication_id, day, *counts in rows
+        Expiring(publication_id, date.fromisoformat(day) if day else None, *counts)
+        for publication_id, day, *counts in found
     ]
+
+
+class _Then(NamedTuple):
+    """Subscriptions that expire together, as they were on a past day.
+
+    ``received`` has dates of issues and ``suspended`` has ranges (``from/to``), with commas.
+    """
+
+    publication_id: int
+    issues_left: int
+    begins_on: str | None
+    received: str | None
+    suspended: str | None
+    last_issue: str | None
+    subscriptions: int
+    copies: int
+    campaign: int
 
 
 def expiring_then(
@@ -100,7 +129,7 @@ def expiring_then(
     ``known`` has the schedules of that day. Copies, the campaign and dates of issues are the
     current ones. An extension counts as if it had always existed, because its date is not stored.
     """
-    rows = connection.rows(_THEN, account_id=account_id, day=day)
+    found = connection.rows_as(_Then, _THEN, account_id=account_id, day=day)
     calendars = {
         publication_id: Calendar(
             [each.date for each in issues if each.is_closed and each.is_listed],
@@ -111,25 +140,26 @@ def expiring_then(
         for publication_id, issues in _issues(connection, account_id, day).items()
     }
     counted: Counter[tuple[int, date | None, str]] = Counter()
-    for publication_id, left, begins, received, suspended, last, *counts in rows:
-        if publication_id not in calendars:
+    for each in found:
+        if each.publication_id not in calendars:
             continue
+        calendar = calendars[each.publication_id]
         expires = date_expired(
-            calendars[publication_id],
-            int(left),
-            date.fromisoformat(begins) if begins else None,
-            received=[date.fromisoformat(text) for text in _split(received)],
+            calendar,
+            each.issues_left,
+            date.fromisoformat(each.begins_on) if each.begins_on else None,
+            received=[date.fromisoformat(text) for text in _split(each.received)],
             suspensions=[
                 Range(date.fromisoformat(start), date.fromisoformat(end) if end else None)
-                for start, _, end in (text.partition("/") for text in _split(suspended))
+                for start, _, end in (text.partition("/") for text in _split(each.suspended))
             ],
         )
-        if last is not None:
-            after = day_before_next(calendars[publication_id], date.fromisoformat(last))
+        if each.last_issue is not None:
+            after = day_before_next(calendar, date.fromisoformat(each.last_issue))
             expires = min(expires or after, after)
-        if expires is not None or int(left) < 0:
-            for name, count in zip(("subscriptions", "copies", "campaign"), counts, strict=True):
-                counted[publication_id, expires, name] += int(count)
+        if expires is not None or each.issues_left < 0:
+            for name in ("subscriptions", "copies", "campaign"):
+                counted[each.publication_id, expires, name] += getattr(each, name)
     keys = sorted({key[:2] for key in counted}, key=lambda key: (key[0], key[1] or date.max))
     return [
         Expiring(
@@ -149,9 +179,10 @@ def _split(listed: str | None) -> list[str]:
 # Grouped by what the expiry date depends on: readers with equally many issues left expire together.
 _THEN = """
     SELECT publication_id, issues_left, begins_on, received, suspended, last_issue, count(*),
-        sum(copies), sum(campaign)
+        CAST(sum(copies) AS BIGINT), CAST(sum(campaign) AS BIGINT)
     FROM (
-        SELECT s.publication_id, coalesce(terms_then.issues, 0) AS issues_left, s.begins_on,
+        SELECT s.publication_id,
+            CAST(coalesce(terms_then.issues, 0) AS BIGINT) AS issues_left, s.begins_on,
             CASE WHEN coalesce(terms_then.issues, 0) = 0 THEN got.last ELSE got.due END
                 AS received,
             (

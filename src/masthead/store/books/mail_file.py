@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from masthead.circulation.addresses import FIELDS, POSTAL
 from masthead.contract.subscription_types import PRINTED as PRINTED_TYPES
 from masthead.errors import BadInput
 from masthead.store.books.issue import Issue
@@ -10,19 +11,7 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import RECEIVED_BY
 from masthead.store.database import Row
 
-PRINTED = (
-    "keyline",
-    "copies",
-    "first_name",
-    "last_name",
-    "company",
-    "address",
-    "city",
-    "state",
-    "zip_code",
-    "country_name",
-    "country_abbreviation",
-)
+PRINTED = ("keyline", "copies", *FIELDS)
 """The columns of the file of printed copies."""
 
 DIGITAL = ("keyline", "copies", "email", "first_name", "last_name")
@@ -38,16 +27,20 @@ _FROM = """
 _OF_LIST = "WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id"
 
 
-def name_at(part: str, subscriber: str) -> str:
-    """Return the SQL of ``first_name`` or ``last_name`` at an address ``a``.
+def address_of(subscriber: str) -> str:
+    """Return the SQL of the :data:`FIELDS` at an address ``a`` of a subscriber.
 
-    It is the address's name. If the address names neither a person nor a company, it is the
+    The name is the address's. If the address names neither a person nor a company, it is the
     subscriber's name. So no name mixes parts of two.
     """
-    return f"""
+    names = (
+        f"""
         CASE WHEN coalesce(a.first_name, '') = '' AND coalesce(a.last_name, '') = ''
             AND coalesce(a.company, '') = '' THEN {subscriber}.{part} ELSE a.{part} END
         """
+        for part in ("first_name", "last_name")
+    )
+    return ", ".join([*names, *(f"a.{name}" for name in POSTAL)])
 
 
 class Written(NamedTuple):
@@ -107,10 +100,8 @@ def rows_of(reading: Reading, written: Written, *, digital: bool = False) -> Ite
             ORDER BY e.subscription_id
             """
     else:
-        names = ", ".join(name_at(name, "r") for name in PRINTED[2:4])
-        address = ", ".join(f"a.{name}" for name in PRINTED[4:])
         sql = f"""
-            SELECT {_KEYLINE}, e.copies, {names}, {address} {_FROM}
+            SELECT {_KEYLINE}, e.copies, {address_of("r")} {_FROM}
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             JOIN subscription_issues AS d ON d.account_id = :account_id

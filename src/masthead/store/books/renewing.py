@@ -6,11 +6,12 @@ Each statement is for all subscriptions at once.
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from masthead.circulation.addresses import FIELDS
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books.derived_values import decimal_of
 from masthead.store.books.issue import check_publication
-from masthead.store.books.mail_file import name_at
+from masthead.store.books.mail_file import address_of
 from masthead.store.books.operation import Operation, Reading
 
 LETTER = (
@@ -30,15 +31,7 @@ LETTER = (
     "to_subscriber_id",
     "renewal_code",
     "email",
-    "first_name",
-    "last_name",
-    "company",
-    "address",
-    "city",
-    "state",
-    "zip_code",
-    "country_name",
-    "country_abbreviation",
+    *FIELDS,
     "bundle",
     "bundle_price",
     "bundle_tax",
@@ -307,15 +300,13 @@ def letters(
     day, with the current data of each. A retired bundle is left out.
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
-    names = ", ".join(name_at(name, "w") for name in ("first_name", "last_name"))
     return reading.connection.stream(
         f"""
         {_due(publication_id, again=again)}
         SELECT d.effort, d.publication_id, p.name, {of_reader}, d.issues_left, d.date_expired,
             d.type, d.copies, d.subscriber_id, r.first_name, r.last_name,
             CASE WHEN w.subscriber_id = d.subscriber_id THEN 0 ELSE 1 END, w.subscriber_id,
-            w.renewal_code, w.email, {names}, a.company, a.address, a.city, a.state, a.zip_code,
-            a.country_name, a.country_abbreviation, u.name, {decimal_of("u.price")},
+            w.renewal_code, w.email, {address_of("w")}, u.name, {decimal_of("u.price")},
             {decimal_of("u.tax")}, {decimal_of("(u.price + u.tax)")}, e.key_code
         FROM due AS d
         JOIN publications AS p

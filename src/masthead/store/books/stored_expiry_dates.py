@@ -5,23 +5,71 @@ ends, and the rule gives the date of each such issue, of which there are few. On
 with a suspension ahead, a later beginning, or more issues missed than left are computed one by one.
 """
 
-from datetime import date, timedelta
-from itertools import groupby, islice
-from operator import itemgetter
+import datetime as dt
+from itertools import islice
+from typing import NamedTuple
 
 from masthead.circulation.expiry_dates import Calendar, Range, day_before_next, with_issues_left
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.database import Row, Value
 from masthead.store.key_lists import KeyLists
 
 _MISSED, _ENDS, _DATES, _ALONE = "books_missed", "books_ends", "books_dates", "books_alone"
 _LAST = "books_last"
-_DAY = timedelta(days=1)
+_COMING, _RECEIVED, _BEGINS = "coming", "received", "begins"
+"""The kinds of ends. With issues left, the value is the place of the first issue that the
+subscription will not get among those that are not closed. Without, it is the date of the last
+issue that it received, or the day on which it would have begun, as a number: 20270131."""
+
+_DAY = dt.timedelta(days=1)
+
+
+class _Issue(NamedTuple):
+    """An issue of a publication; ``date`` is ``YYYY-MM-DD``."""
+
+    date: str
+    is_closed: bool
+    has_list: bool
+    issues_per_year: int
+
+    @property
+    def day(self) -> dt.date:
+        return dt.date.fromisoformat(self.date)
+
+
+class _End(NamedTuple):
+    """Where subscriptions end (the constants say what ``kind`` is, and ``value`` of each)."""
+
+    kind: str
+    value: int
+
+
+class _Alone(NamedTuple):
+    """A subscription with issues left whose date is computed by itself."""
+
+    subscription_id: int
+    issues_left: int
+    begins_on: str
+
+
+class _Away(NamedTuple):
+    """A suspension with an end."""
+
+    subscription_id: int
+    from_date: str
+    to_date: str
+
+
+class _Dated(NamedTuple):
+    """A day that belongs to a subscription."""
+
+    subscription_id: int
+    date: str
 
 
 def calendar_of(books: Reading, publication_id: int) -> Calendar:
     """Return the dates of a publication's issues."""
-    rows = books.rows(
+    issues = books.rows_as(
+        _Issue,
         """
         SELECT i.date, i.closed_at IS NOT NULL, i.mailing_list_id IS NOT NULL, p.issues_per_year
         FROM publications AS p JOIN issues AS i
@@ -32,12 +80,11 @@ def calendar_of(books: Reading, publication_id: int) -> Calendar:
         """,
         publication_id=publication_id,
     )
-    days = [(date.fromisoformat(day), is_closed, has_list) for day, is_closed, has_list, _ in rows]
     return Calendar(
-        listed=[day for day, is_closed, has_list in days if is_closed and has_list],
-        coming=[day for day, is_closed, _ in days if not is_closed],
-        issues_per_year=rows[0][3] if rows else 1,
-        earlier=[day for day, is_closed, has_list in days if is_closed and not has_list],
+        listed=[each.day for each in issues if each.is_closed and each.has_list],
+        coming=[each.day for each in issues if not each.is_closed],
+        issues_per_year=issues[0].issues_per_year if issues else 1,
+        earlier=[each.day for each in issues if each.is_closed and not each.has_list],
     )
 
 
@@ -46,8 +93,7 @@ def write_expiry_dates(books: Operation, lists: KeyLists, keys: str) -> None:
 
     A subscription whose date is not known keeps its date (``circulation.expiry_dates``).
     """
-    connection, account_id = books.connection, books.account_id
-    connection.change(
+    books.change(
         f"""
         UPDATE subscriptions SET date_expired = NULL, commit_id = :commit_id
         WHERE account_id = :account_id AND issues < 0 AND date_expired IS NOT NULL
@@ -56,18 +102,17 @@ def write_expiry_dates(books: Operation, lists: KeyLists, keys: str) -> None:
                 WHERE c.account_id = :account_id AND c.ended_on IS NULL
                     AND c.after_issue_id IS NOT NULL)
         """,
-        account_id=account_id,
         commit_id=books.commit_id,
     )
-    publications = connection.rows(
+    publications = books.column_as(
+        int,
         f"""
         SELECT DISTINCT s.publication_id FROM {keys} AS k JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = k.key
         ORDER BY s.publication_id
         """,
-        account_id=account_id,
     )
-    for (publication_id,) in publications:
+    for publication_id in publications:
         calendar = calendar_of(books, publication_id)
         if calendar.dates:
             _ExpiryDates(books, lists, keys, publication_id, calendar).run()
@@ -87,11 +132,8 @@ class _ExpiryDates:
         self._books = books
         self._lists = lists
         self._calendar = calendar
-        self._first = f"{next(calendar.after_closed(), date.max)}"
-        self._values: dict[str, Value] = {
-            "account_id": books.account_id,
-            "publication_id": publication_id,
-        }
+        self._first = f"{next(calendar.after_closed(), dt.date.max)}"
+        self._publication_id = publication_id
         self._source = f"""
             FROM {keys} AS k JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = k.key
@@ -112,13 +154,14 @@ class _ExpiryDates:
         self._lists.keep(
             _ENDS,
             f"""
-            SELECT s.subscription_id AS key, s.issues - {count} AS other {self._source}
+            SELECT s.subscription_id AS key, s.issues - {count} AS other, '{_COMING}' AS kind
+            {self._source}
             WHERE {self._of_publication} AND s.issues > 0 AND s.begins_on IS NOT NULL
                 AND NOT {alone}
             UNION ALL
-            SELECT e.key, CASE WHEN e.received IS NOT NULL
-                    THEN -2 * CAST(replace(e.received, '-', '') AS BIGINT)
-                    ELSE -2 * CAST(replace(e.begins_on, '-', '') AS BIGINT) - 1 END AS other
+            SELECT e.key,
+                CAST(replace(coalesce(e.received, e.begins_on), '-', '') AS BIGINT) AS other,
+                CASE WHEN e.received IS NOT NULL THEN '{_RECEIVED}' ELSE '{_BEGINS}' END AS kind
             FROM (
                 SELECT s.subscription_id AS key, s.begins_on, (
                     SELECT max(i.date) FROM subscription_issues AS r JOIN issues AS i
@@ -129,8 +172,8 @@ class _ExpiryDates:
             ) AS e
             WHERE e.received IS NOT NULL OR e.begins_on IS NOT NULL
             """,
-            ("key", "other"),
-            **self._values,
+            ("key", "other", "kind"),
+            publication_id=self._publication_id,
         )
         self._write_ends()
         self._write_alone(alone)
@@ -144,7 +187,8 @@ class _ExpiryDates:
 
     def _keep_last(self) -> int:
         """Store the last days of subscriptions that were cancelled after an issue."""
-        rows = self._books.connection.rows(
+        found = self._books.rows_as(
+            _Dated,
             f"""
             SELECT s.subscription_id, i.date {self._source}
             JOIN cancellations AS c ON c.account_id = :account_id
@@ -152,11 +196,15 @@ class _ExpiryDates:
             JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = c.after_issue_id
             WHERE {self._of_publication}
             """,
-            **self._values,
+            publication_id=self._publication_id,
         )
-        days = {day: day_before_next(self._calendar, date.fromisoformat(day)) for _, day in rows}
-        self._lists.keep_rows(_LAST, ("key", "text"), [(key, f"{days[day]}") for key, day in rows])
-        return len(rows)
+        days = {
+            day: day_before_next(self._calendar, dt.date.fromisoformat(day))
+            for day in {each.date for each in found}
+        }
+        rows = [(each.subscription_id, f"{days[each.date]}") for each in found]
+        self._lists.keep_rows(_LAST, ("key", "text"), rows)
+        return len(found)
 
     def _keep_missed(self) -> int:
         """Store the closed issues that a gap list would bring; return their number."""
@@ -177,76 +225,72 @@ class _ExpiryDates:
                     AND (a.to_date IS NULL OR a.to_date >= i.date))
             """,
             ("key", "text"),
-            **self._values,
+            publication_id=self._publication_id,
         )
 
     def _write_ends(self) -> None:
-        """Write the date that belongs to each subscription's number."""
-        numbers = self._books.connection.rows(
-            f"SELECT DISTINCT e.other FROM {self._lists.keys_in(_ENDS)} AS e"
+        """Write the date that belongs to each subscription's end."""
+        ends = self._books.rows_as(
+            _End, f"SELECT DISTINCT e.kind, e.other FROM {self._lists.keys_in(_ENDS)} AS e"
         )
-        self._lists.keep_rows(
-            _DATES, ("key", "text"), [(number, self._date_of(number)) for (number,) in numbers]
-        )
+        dates = [(each.value, each.kind, self._date_of(each)) for each in ends]
+        self._lists.keep_rows(_DATES, ("key", "kind", "text"), dates)
         self._write(
             f"""SELECT e.key, d.text FROM {self._lists.keys_in(_ENDS)} AS e
-            JOIN {self._lists.keys_in(_DATES)} AS d ON d.key = e.other"""
+            JOIN {self._lists.keys_in(_DATES)} AS d ON d.key = e.other AND d.kind = e.kind"""
         )
 
-    def _date_of(self, number: int) -> str:
-        """Return the date of a number: a place among the coming issues, or a day if it is below 0.
-
-        A day's number is minus twice its digits, and one less if the day itself counts, as for a
-        beginning.
-        """
-        if number >= 0:
-            coming = next(islice(self._calendar.after_closed(), number, None), None)
-            return f"{coming - _DAY if coming else date.max}"
-        day = date.fromisoformat(f"{-number // 2:08}")
-        return f"{day_before_next(self._calendar, day - _DAY * (-number % 2))}"
+    def _date_of(self, end: _End) -> str:
+        if end.kind == _COMING:
+            coming = next(islice(self._calendar.after_closed(), end.value, None), None)
+            return f"{coming - _DAY if coming else dt.date.max}"
+        day = dt.date.fromisoformat(f"{end.value:08}")
+        return f"{day_before_next(self._calendar, day - _DAY if end.kind == _BEGINS else day)}"
 
     def _write_alone(self, alone: str) -> None:
         """Compute subscriptions one by one, such as those with a suspension ahead."""
-        rows = self._books.connection.rows(
+        found = self._books.rows_as(
+            _Alone,
             f"""
             SELECT s.subscription_id, s.issues, s.begins_on {self._source}
             WHERE {self._of_publication} AND s.issues > 0 AND s.begins_on IS NOT NULL AND {alone}
             ORDER BY s.subscription_id
             """,
-            **self._values,
+            publication_id=self._publication_id,
         )
-        if not rows:
+        if not found:
             return
-        self._lists.keep_rows(_ALONE, ("key",), [row[:1] for row in rows])
-        missed = self._by_key(
+        self._lists.keep_rows(_ALONE, ("key",), [(each.subscription_id,) for each in found])
+        missed: dict[int, list[dt.date]] = {}
+        for one in self._books.rows_as(
+            _Dated,
             f"""SELECT m.key, m.text FROM {self._lists.keys_in(_ALONE)} AS l
-            JOIN {self._lists.keys_in(_MISSED)} AS m ON m.key = l.key ORDER BY m.key, m.text"""
-        )
-        away = self._by_key(
+            JOIN {self._lists.keys_in(_MISSED)} AS m ON m.key = l.key ORDER BY m.key, m.text""",
+        ):
+            missed.setdefault(one.subscription_id, []).append(dt.date.fromisoformat(one.date))
+        away: dict[int, list[Range]] = {}
+        for key, *days in self._books.rows_as(
+            _Away,
             f"""SELECT l.key, a.from_date, a.to_date FROM {self._lists.keys_in(_ALONE)} AS l
             JOIN suspensions AS a ON a.account_id = :account_id AND a.subscription_id = l.key
-            WHERE a.to_date IS NOT NULL ORDER BY l.key, a.from_date"""
-        )
-        found = [
+            WHERE a.to_date IS NOT NULL ORDER BY l.key, a.from_date""",
+        ):
+            away.setdefault(key, []).append(Range(*map(dt.date.fromisoformat, days)))
+        rows = [
             (
-                key,
+                each.subscription_id,
                 with_issues_left(
                     self._calendar,
-                    left,
-                    date.fromisoformat(begins_on),
-                    [date.fromisoformat(day) for (day,) in missed.get(key, ())],
-                    [Range(*map(date.fromisoformat, days)) for days in away.get(key, ())],
+                    each.issues_left,
+                    dt.date.fromisoformat(each.begins_on),
+                    missed.get(each.subscription_id, ()),
+                    away.get(each.subscription_id, ()),
                 ),
             )
-            for key, left, begins_on in rows
+            for each in found
         ]
-        self._lists.keep_rows(_ALONE, ("key", "text"), [(key, f"{day}") for key, day in found])
+        self._lists.keep_rows(_ALONE, ("key", "text"), [(key, f"{day}") for key, day in rows])
         self._write(f"SELECT l.key, l.text FROM {self._lists.keys_in(_ALONE)} AS l")
-
-    def _by_key(self, sql: str) -> dict[int, list[Row]]:
-        values = {name: value for name, value in self._values.items() if f":{name}" in sql}
-        rows = self._books.connection.rows(sql, **values)
-        return {key: [row[1:] for row in group] for key, group in groupby(rows, itemgetter(0))}
 
     def _write(self, found: str) -> None:
         if self._has_last:

@@ -1369,14 +1369,15 @@ CREATE UNLOGGED TABLE staged_problems (
 );
 CREATE INDEX staged_problems_by_row ON staged_problems (account_id, load_id, file, line);
 
--- Lists of keys that one step of a load finds and a later one uses. other, text: what belongs to a
--- key of the list.
+-- Lists of keys that one step of a load finds and a later one uses. other, kind, text: what belongs
+-- to a key of the list.
 CREATE UNLOGGED TABLE staged_keys (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
     list TEXT COLLATE "C" NOT NULL,
     key BIGINT NOT NULL,
     other BIGINT,
+    kind TEXT COLLATE "C",
     text TEXT COLLATE "C"
 );
 CREATE INDEX staged_keys_by_key ON staged_keys (account_id, load_id, list, key, other);
