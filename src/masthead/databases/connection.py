@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from masthead.errors import StoreUnavailable
 
@@ -16,7 +16,7 @@ Dialect = Literal["sqlite", "postgresql", "duckdb"]
 Value = int | str | None
 Row = tuple[Any, ...]
 Result = TypeVar("Result")
-Shape = TypeVar("Shape", bound=NamedTuple)
+Shape = TypeVar("Shape", bound=tuple[object, ...])
 Scalar = TypeVar("Scalar", int, str)
 
 _RETRY_S_MAX = 0.1
@@ -34,7 +34,45 @@ class DatabaseLocked(DatabaseUnavailable):
     """Another process held a lock for longer than this connection waits."""
 
 
-class Connection(Protocol):
+class Queries(Protocol):
+    """Runs statements, and returns their rows with types."""
+
+    @abstractmethod
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
+        """Run a statement and return all its rows; ``values`` are its ``:name`` parameters."""
+
+    def row(self, sql: str, /, **values: Value) -> Row | None:
+        """Return the first row, or None."""
+        found = self.rows(sql, **values)
+        return found[0] if found else None
+
+    def rows_as(self, kind: type[Shape], sql: str, /, **values: Value) -> list[Shape]:
+        """Return all rows as ``kind``: a NamedTuple, or a type such as ``tuple[int, str]``.
+
+        Raises TypeError if a NamedTuple has another number of fields than the row has columns.
+        """
+        make = getattr(kind, "_make", kind)
+        return [make(row) for row in self.rows(sql, **values)]
+
+    def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
+        """Return the first row as ``kind``, like :meth:`rows_as`, or None."""
+        found = self.rows_as(kind, sql, **values)
+        return found[0] if found else None
+
+    def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
+        """Return the values of the only column, which has no nulls, converted to ``kind``."""
+        return [kind(value) for (value,) in self.rows(sql, **values)]
+
+    def value_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> Scalar | None:
+        """Return the only value of the first row, converted to ``kind``.
+
+        Returns None if the value is null or there is no row.
+        """
+        (value,) = self.row(sql, **values) or (None,)
+        return None if value is None else kind(value)
+
+
+class Connection(Queries, Protocol):
     """A connection to a database, to be used by one thread at a time.
 
     Its methods raise DatabaseLocked or DatabaseUnavailable. The driver's error for an invalid
@@ -43,30 +81,6 @@ class Connection(Protocol):
 
     dialect: Dialect
     driver_error: type[Exception]
-
-    def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Run a statement and return all its rows; ``values`` are its ``:name`` parameters."""
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-
-    def rows_as(self, kind: type[Shape], sql: str, /, **values: Value) -> list[Shape]:
-        """Return all rows as ``kind``, a NamedTuple with a field for each column, in order.
-
-        Raises TypeError if the statement has more or fewer columns.
-        """
-
-    def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
-        """Return the first row as ``kind``, like :meth:`rows_as`, or None."""
-
-    def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
-        """Return the values of the only column, which has no nulls, converted to ``kind``."""
-
-    def value_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> Scalar | None:
-        """Return the only value of the first row, converted to ``kind``.
-
-        Returns None if the value is null or there is no row.
-        """
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one, in constant memory.
@@ -104,41 +118,14 @@ class Connection(Protocol):
         """Close the connection and its streams."""
 
 
-class RowsAndStreams(ABC):
+class RowsAndStreams(Queries, ABC):
     """The common part of all connections: typed rows, and streams that are closed in time."""
 
     streams: "OpenStreams"
 
     @abstractmethod
-    def rows(self, sql: str, /, **values: Value) -> list[Row]:
-        """Run a statement and return all its rows."""
-
-    @abstractmethod
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         """Run a statement and yield its rows one by one."""
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row, or None."""
-        found = self.rows(sql, **values)
-        return found[0] if found else None
-
-    def rows_as(self, kind: type[Shape], sql: str, /, **values: Value) -> list[Shape]:
-        """Return all rows as NamedTuples."""
-        return [kind._make(row) for row in self.rows(sql, **values)]
-
-    def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
-        """Return the first row as a NamedTuple, or None."""
-        found = self.row(sql, **values)
-        return None if found is None else kind._make(found)
-
-    def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
-        """Return the values of the only column."""
-        return [kind(value) for (value,) in self.rows(sql, **values)]
-
-    def value_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> Scalar | None:
-        """Return the only value of the first row, or None."""
-        (value,) = self.row(sql, **values) or (None,)
-        return None if value is None else kind(value)
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one."""

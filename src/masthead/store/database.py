@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from masthead.databases import connection as databases
-from masthead.databases.connection import Dialect, Row, Scalar, Shape, Value
+from masthead.databases.connection import Dialect, Queries, Row, Value
 from masthead.databases.postgresql.greenlets import Greenlets
 from masthead.store.secret import Secret
 from masthead.store.waiting_writers import Waiting
@@ -23,9 +23,8 @@ __all__ = [
     "Greenlets",
     "Later",
     "Migration",
+    "Queries",
     "Row",
-    "Scalar",
-    "Shape",
     "Store",
     "Value",
     "system_clock",

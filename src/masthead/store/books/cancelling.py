@@ -20,21 +20,6 @@ _UNEARNED = """
     """
 
 
-class _Ended(NamedTuple):
-    """What was unearned of the terms that ended, in cents: given back, or earned."""
-
-    refunded: int
-    earned: int
-
-
-class _Refund(NamedTuple):
-    """What is given back, in cents, of the terms of an item; the first one that ended."""
-
-    item_id: int
-    term_id: int
-    unearned: int
-
-
 class _Item(NamedTuple):
     """An item of an order, its refunds, and ``booked``, the cents that its terms gave back."""
 
@@ -161,14 +146,14 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
         today=books.today,
     )
     tax = _refund_items(books, of_these)
-    ended = books.row_as(
-        _Ended,
+    ((refunded, earned),) = books.rows_as(
+        tuple[int, int],
         f"""
         SELECT CAST(coalesce(sum(e.refunded), 0) AS BIGINT),
             CAST(coalesce(sum(e.earned), 0) AS BIGINT)
         FROM {of_these}
         """,
-    ) or _Ended(0, 0)
+    )
     books.change(
         f"""
         UPDATE terms SET issues_left = 0, ended_at = :now
@@ -197,7 +182,7 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
         newest_revenue=next_ids(books.connection, books.account_id, "revenue") - 1,
     )
     lists.drop(_ENDING)
-    return ended.refunded, tax, ended.earned
+    return refunded, tax, earned
 
 
 def _refund_items(books: Operation, of_these: str) -> int:
@@ -206,7 +191,7 @@ def _refund_items(books: Operation, of_these: str) -> int:
     The first term of an item that ends stores the item's tax and its former ``refund_date``.
     """
     rows = books.rows_as(
-        _Refund,
+        tuple[int, int, int],
         f"""
         SELECT t.order_item_id, min(t.term_id), CAST(sum(e.refunded) AS BIGINT)
         FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0

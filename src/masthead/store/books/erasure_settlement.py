@@ -25,19 +25,10 @@ class Left(NamedTuple):
         )
 
 
-class _Subscription(NamedTuple):
-    """A subscription; ``unearned_revenue`` is a decimal text."""
-
-    subscription_id: int
-    publication: str | None
-    issues: int
-    unearned_revenue: str
-
-
 def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Left]:
     """Return the subscriptions of a reader that have issues or money left, sorted by id."""
     found = connection.rows_as(
-        _Subscription,
+        tuple[int, str | None, int, str],
         """
         SELECT s.subscription_id, p.name, coalesce(s.issues, 0), coalesce(s.unearned_revenue, '0')
         FROM subscriptions AS s
@@ -50,5 +41,5 @@ def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    left = [Left(*each[:3], stored_cents(each.unearned_revenue)) for each in found]
+    left = [Left(key, name, issues, stored_cents(text)) for key, name, issues, text in found]
     return [each for each in left if each.issues or each.unearned]

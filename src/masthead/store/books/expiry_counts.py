@@ -24,7 +24,8 @@ class _Issue(NamedTuple):
 def _issues(connection: Connection, account_id: int, day: str | None) -> dict[int, list[_Issue]]:
     """Return the issues by publication, sorted by date, closed as of a day."""
     found: dict[int, list[_Issue]] = {}
-    for publication_id, dated, name, closed, list_id in connection.rows(
+    for publication_id, dated, name, closed, list_id in connection.rows_as(
+        tuple[int, str, str | None, str | None, int | None],
         """
         SELECT i.publication_id, i.date, i.name,
             coalesce(substr(l.date_created, 1, 10), substr(i.closed_at, 1, 10)), i.mailing_list_id
@@ -61,7 +62,8 @@ def schedules(
                 default=None,
             ),
         )
-        for publication_id, name, per_year in connection.rows(
+        for publication_id, name, per_year in connection.rows_as(
+            tuple[int, str | None, int],
             """
             SELECT publication_id, name, issues_per_year FROM publications
             WHERE account_id = :account_id
@@ -71,20 +73,10 @@ def schedules(
     }
 
 
-class _Count(NamedTuple):
-    """How many subscriptions of a publication expire on a day; None: they are unlimited."""
-
-    publication_id: int
-    date_expired: str | None
-    subscriptions: int
-    copies: int
-    campaign: int
-
-
 def expiring_now(connection: Connection, account_id: int) -> list[Expiring]:
     """Return the number of subscriptions by publication and ``date_expired``."""
     found = connection.rows_as(
-        _Count,
+        tuple[int, str | None, int, int, int],
         """
         SELECT s.publication_id, s.date_expired, count(*),
             CAST(sum(coalesce(s.copies, 0)) AS BIGINT),

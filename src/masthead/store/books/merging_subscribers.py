@@ -17,13 +17,6 @@ class Moved(NamedTuple):
     answers: int
 
 
-class _Gone(NamedTuple):
-    """When a subscriber was deleted, and the subscriber's id if erased; each None if not."""
-
-    delete_date: str | None
-    erased: int | None
-
-
 def merge(
     books: Operation, kept: int, gone: int, *, keep_both: bool
 ) -> tuple[Moved, list[Pair], list[Pair]]:
@@ -85,7 +78,7 @@ def merge(
 
 def _check(books: Operation, subscriber_id: int) -> None:
     found = books.row_as(
-        _Gone,
+        tuple[str | None, int | None],
         """
         SELECT s.delete_date, e.subscriber_id FROM subscribers AS s
         LEFT JOIN erasures AS e
@@ -99,12 +92,12 @@ def _check(books: Operation, subscriber_id: int) -> None:
             f"account {books.account_id} has no subscriber {subscriber_id}",
             code="unknown_subscriber",
         )
-    if found.erased is not None:
+    delete_date, erased = found
+    if erased is not None:
         raise BadInput(f"subscriber {subscriber_id} was erased and cannot be merged")
-    if found.delete_date is not None:
+    if delete_date is not None:
         raise BadInput(
-            f"subscriber {subscriber_id} was deleted on {found.delete_date[:10]} and cannot be "
-            "merged"
+            f"subscriber {subscriber_id} was deleted on {delete_date[:10]} and cannot be merged"
         )
 
 

@@ -11,11 +11,9 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books.extendable_subscriptions import look_up, running
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
+from masthead.store.books.subscription import SPANS, the_one
 from masthead.store.books.subscription import spans as spans_of
-from masthead.store.books.subscription import the_one
 from masthead.store.books.uncancelling import withdraw
-
-_SPANS = {"suspensions": "suspension_id", "temporary_addresses": "temporary_address_id"}
 
 
 class Pair(NamedTuple):
@@ -32,22 +30,13 @@ class Pair(NamedTuple):
     is_unlimited: bool
 
 
-class _Begins(NamedTuple):
-    """When a subscription begins, and whether it has issues left."""
-
-    subscription_id: int
-    begins_on: str | None
-    has_issues_left: bool
-
-
 def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
     """Return the subscriptions that two readers both have: the running one of each kind.
 
     The one of ``kept`` continues, unless only the other one has issues left.
     """
-    names: dict[int, str | None] = dict(
-        books.rows("SELECT publication_id, name FROM publications WHERE account_id = :account_id")
-    )
+    publications = "SELECT publication_id, name FROM publications WHERE account_id = :account_id"
+    names = dict(books.rows_as(tuple[int, str | None], publications))
     have = look_up(books, [kept, gone])
     kinds = {(each.publication_id, each.type or "") for each in have[gone]}
     found = []
@@ -85,7 +74,7 @@ def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -
     begins = _begins_on(books, **both)
     for statement in _MOVES:
         books.change(statement, **both)
-    for table in _SPANS:
+    for table in SPANS:
         _move_spans(books, table, subscription_id, other_id)
     books.change(
         """
@@ -170,7 +159,7 @@ def _begins_on(books: Operation, *, one: int, other: int) -> str | None:
     Otherwise it would get the issues between the two days.
     """
     found = books.rows_as(
-        _Begins,
+        tuple[int, str | None, bool],
         """
         SELECT s.subscription_id, s.begins_on, EXISTS (
             SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
@@ -181,14 +170,14 @@ def _begins_on(books: Operation, *, one: int, other: int) -> str | None:
         one=one,
         other=other,
     )
-    if all(each.has_issues_left for each in found):
-        return min((each.begins_on for each in found if each.begins_on), default=None)
-    return next(each.begins_on for each in found if each.subscription_id == one)
+    if all(has_left for _, _, has_left in found):
+        return min((day for _, day, _ in found if day is not None), default=None)
+    return next(day for key, day, _ in found if key == one)
 
 
 def _move_spans(books: Operation, table: str, subscription_id: int, other_id: int) -> None:
     """Move suspensions or temporary addresses, without the days that the first one already has."""
-    key = _SPANS[table]
+    key = SPANS[table]
     address = ", address_id" if table == "temporary_addresses" else ""
     present = spans_of(books.connection, books.account_id, table, subscription_id)
     for span in spans_of(books.connection, books.account_id, table, other_id):

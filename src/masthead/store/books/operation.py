@@ -14,7 +14,7 @@ from masthead.errors import MastheadError
 from masthead.store import accounts, audit, commits, deletions
 from masthead.store.books.ids import next_ids
 from masthead.store.books.pending_rows import Pending, Record
-from masthead.store.database import Connection, Row, Scalar, Shape, Store, Value
+from masthead.store.database import Connection, Queries, Row, Store, Value
 
 Mode = Literal["here", "elsewhere"]
 
@@ -33,7 +33,7 @@ class _DryRunError(Exception):
     """Rolls back a dry run."""
 
 
-class Reading:
+class Reading(Queries):
     """What a query of the books needs: the account, the connection, and the current time.
 
     ``today`` (``YYYY-MM-DD``) and ``now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time zone,
@@ -58,26 +58,6 @@ class Reading:
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Run a statement with the account as ``:account_id``, and return all its rows."""
         return self.connection.rows(sql, account_id=self.account_id, **values)
-
-    def row(self, sql: str, /, **values: Value) -> Row | None:
-        """Return the first row of :meth:`rows`, or None."""
-        return self.connection.row(sql, account_id=self.account_id, **values)
-
-    def rows_as(self, kind: type[Shape], sql: str, /, **values: Value) -> list[Shape]:
-        """Return :meth:`rows` as NamedTuples (``Connection.rows_as``)."""
-        return self.connection.rows_as(kind, sql, account_id=self.account_id, **values)
-
-    def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
-        """Return the first row of :meth:`rows` as a NamedTuple, or None."""
-        return self.connection.row_as(kind, sql, account_id=self.account_id, **values)
-
-    def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
-        """Return the only column of :meth:`rows` (``Connection.column_as``)."""
-        return self.connection.column_as(kind, sql, account_id=self.account_id, **values)
-
-    def value_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> Scalar | None:
-        """Return the only value of the first row, or None (``Connection.value_as``)."""
-        return self.connection.value_as(kind, sql, account_id=self.account_id, **values)
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes; return how many rows it inserted, updated or deleted."""

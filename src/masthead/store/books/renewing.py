@@ -80,13 +80,6 @@ class Due(NamedTuple):
     letters: int
 
 
-class _Bundle(NamedTuple):
-    """Whether a bundle is for sale, and whether it has a line for the publication."""
-
-    is_active: bool
-    has_line: bool
-
-
 def efforts(reading: Reading, publication_id: int | None = None) -> list[Effort]:
     """Return the efforts, of one publication or of all, sorted by publication and number."""
     of_one = "" if publication_id is None else "AND publication_id = :publication_id"
@@ -144,7 +137,7 @@ def _check_order(books: Operation, effort: Effort) -> None:
 
 def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None:
     found = books.row_as(
-        _Bundle,
+        tuple[bool, bool],
         """
         SELECT b.active, EXISTS (SELECT 1 FROM bundle_lines AS l
             WHERE l.account_id = :account_id AND l.bundle_id = b.bundle_id
@@ -156,9 +149,10 @@ def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None
     )
     if found is None:
         raise BadInput(f"there is no bundle {bundle_id}", code="not_in_catalogue", thing="bundle")
-    if not found.is_active:
+    is_active, has_line = found
+    if not is_active:
         raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter names")
-    if not found.has_line:
+    if not has_line:
         raise BadInput(f"bundle {bundle_id} gives nothing of publication {publication_id}")
 
 

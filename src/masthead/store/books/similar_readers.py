@@ -21,6 +21,7 @@ from masthead.store.books.reader_lookup import (
 from masthead.store.search_filters import ascii_lower
 
 _SHOWN_MAX = 5
+_Text = str | None
 
 
 class Resembling(NamedTuple):
@@ -32,45 +33,6 @@ class Resembling(NamedTuple):
     subscriber_id: int
     why: str
     line: str = ""
-
-
-class _Person(NamedTuple):
-    """A reader with the newest address."""
-
-    subscriber_id: int
-    first_name: str | None
-    last_name: str | None
-    email: str | None
-    company: str | None
-    street: str | None
-    zip_code: str | None
-    city: str | None
-
-    @property
-    def line(self) -> str:
-        name = " ".join(filter(None, (self.first_name, self.last_name)))
-        place = " ".join(filter(None, (self.zip_code, self.city)))
-        who = ", ".join(filter(None, (name, self.company, self.email, self.street, place)))
-        return f"subscriber {self.subscriber_id}, {who}"
-
-
-class _Subscription(NamedTuple):
-    """A subscription of a reader."""
-
-    subscriber_id: int
-    subscription_id: int
-    publication: str
-    type: str
-    issues: int
-    last_day: str | None
-
-    @property
-    def line(self) -> str:
-        left = "unlimited" if self.issues == UNLIMITED else f"{self.issues} issues left"
-        until = f", until {self.last_day}" if self.last_day else ""
-        return (
-            f"subscription {self.subscription_id}, {self.publication}, {self.type}, {left}{until}"
-        )
 
 
 def look_up(books: Operation, people: Iterable[Person]) -> None:
@@ -160,7 +122,7 @@ def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
     """Return for each subscriber a line with name, email, newest address and subscriptions."""
     listed_ids = listed(set(ids))
     people = books.rows_as(
-        _Person,
+        tuple[int, _Text, _Text, _Text, _Text, _Text, _Text, _Text],
         f"""
         SELECT s.subscriber_id, s.first_name, s.last_name, s.email, a.company, a.address,
             a.zip_code, a.city
@@ -172,7 +134,7 @@ def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
         """,
     )
     subscriptions = books.rows_as(
-        _Subscription,
+        tuple[int, int, str, str, int, _Text],
         f"""
         SELECT s.subscriber_id, s.subscription_id, coalesce(p.name, ''), coalesce(s.type, ''),
             coalesce(s.issues, 0), s.date_expired
@@ -184,10 +146,16 @@ def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
         """,
     )
     has: dict[int, list[str]] = {}
-    for each in subscriptions:
-        has.setdefault(each.subscriber_id, []).append(each.line)
-    return {
-        each.subscriber_id: f"{each.line}: "
-        + ("; ".join(has.get(each.subscriber_id, ())) or "no subscription")
-        for each in people
-    }
+    for subscriber_id, key, publication, type_, issues, last_day in subscriptions:
+        left = "unlimited" if issues == UNLIMITED else f"{issues} issues left"
+        until = f", until {last_day}" if last_day else ""
+        has.setdefault(subscriber_id, []).append(
+            f"subscription {key}, {publication}, {type_}, {left}{until}"
+        )
+    lines = {}
+    for subscriber_id, *names, email, company, street, code, city in people:
+        name, place = (" ".join(filter(None, parts)) for parts in (names, (code, city)))
+        who = ", ".join(filter(None, (name, company, email, street, place)))
+        what = "; ".join(has.get(subscriber_id, ())) or "no subscription"
+        lines[subscriber_id] = f"subscriber {subscriber_id}, {who}: {what}"
+    return lines

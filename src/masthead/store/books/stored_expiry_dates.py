@@ -5,9 +5,8 @@ ends, and the rule gives the date of each such issue, of which there are few. On
 with a suspension ahead, a later beginning, or more issues missed than left are computed one by one.
 """
 
-import datetime as dt
+from datetime import date, timedelta
 from itertools import islice
-from typing import NamedTuple
 
 from masthead.circulation.expiry_dates import Calendar, Range, day_before_next, with_issues_left
 from masthead.store.books.operation import Operation, Reading
@@ -16,60 +15,17 @@ from masthead.store.key_lists import KeyLists
 _MISSED, _ENDS, _DATES, _ALONE = "books_missed", "books_ends", "books_dates", "books_alone"
 _LAST = "books_last"
 _COMING, _RECEIVED, _BEGINS = "coming", "received", "begins"
-"""The kinds of ends. With issues left, the value is the place of the first issue that the
-subscription will not get among those that are not closed. Without, it is the date of the last
-issue that it received, or the day on which it would have begun, as a number: 20270131."""
+"""The kinds of ends. ``coming`` has a place among the issues that are not closed: the subscription
+will not get that issue. The others have no issues left, and a day as a number (20270131): of the
+last issue received, or that on which the subscription would have begun."""
 
-_DAY = dt.timedelta(days=1)
-
-
-class _Issue(NamedTuple):
-    """An issue of a publication; ``date`` is ``YYYY-MM-DD``."""
-
-    date: str
-    is_closed: bool
-    has_list: bool
-    issues_per_year: int
-
-    @property
-    def day(self) -> dt.date:
-        return dt.date.fromisoformat(self.date)
-
-
-class _End(NamedTuple):
-    """Where subscriptions end (the constants say what ``kind`` is, and ``value`` of each)."""
-
-    kind: str
-    value: int
-
-
-class _Alone(NamedTuple):
-    """A subscription with issues left whose date is computed by itself."""
-
-    subscription_id: int
-    issues_left: int
-    begins_on: str
-
-
-class _Away(NamedTuple):
-    """A suspension with an end."""
-
-    subscription_id: int
-    from_date: str
-    to_date: str
-
-
-class _Dated(NamedTuple):
-    """A day that belongs to a subscription."""
-
-    subscription_id: int
-    date: str
+_DAY = timedelta(days=1)
 
 
 def calendar_of(books: Reading, publication_id: int) -> Calendar:
     """Return the dates of a publication's issues."""
     issues = books.rows_as(
-        _Issue,
+        tuple[str, bool, bool, int],
         """
         SELECT i.date, i.closed_at IS NOT NULL, i.mailing_list_id IS NOT NULL, p.issues_per_year
         FROM publications AS p JOIN issues AS i
@@ -80,11 +36,14 @@ def calendar_of(books: Reading, publication_id: int) -> Calendar:
         """,
         publication_id=publication_id,
     )
+    days = [
+        (date.fromisoformat(day), is_closed, has_list) for day, is_closed, has_list, _ in issues
+    ]
     return Calendar(
-        listed=[each.day for each in issues if each.is_closed and each.has_list],
-        coming=[each.day for each in issues if not each.is_closed],
-        issues_per_year=issues[0].issues_per_year if issues else 1,
-        earlier=[each.day for each in issues if each.is_closed and not each.has_list],
+        listed=[day for day, is_closed, has_list in days if is_closed and has_list],
+        coming=[day for day, is_closed, _ in days if not is_closed],
+        issues_per_year=issues[0][3] if issues else 1,
+        earlier=[day for day, is_closed, has_list in days if is_closed and not has_list],
     )
 
 
@@ -132,7 +91,7 @@ class _ExpiryDates:
         self._books = books
         self._lists = lists
         self._calendar = calendar
-        self._first = f"{next(calendar.after_closed(), dt.date.max)}"
+        self._first = f"{next(calendar.after_closed(), date.max)}"
         self._publication_id = publication_id
         self._source = f"""
             FROM {keys} AS k JOIN subscriptions AS s
@@ -188,7 +147,7 @@ class _ExpiryDates:
     def _keep_last(self) -> int:
         """Store the last days of subscriptions that were cancelled after an issue."""
         found = self._books.rows_as(
-            _Dated,
+            tuple[int, str],
             f"""
             SELECT s.subscription_id, i.date {self._source}
             JOIN cancellations AS c ON c.account_id = :account_id
@@ -199,11 +158,10 @@ class _ExpiryDates:
             publication_id=self._publication_id,
         )
         days = {
-            day: day_before_next(self._calendar, dt.date.fromisoformat(day))
-            for day in {each.date for each in found}
+            day: day_before_next(self._calendar, date.fromisoformat(day))
+            for day in {day for _, day in found}
         }
-        rows = [(each.subscription_id, f"{days[each.date]}") for each in found]
-        self._lists.keep_rows(_LAST, ("key", "text"), rows)
+        self._lists.keep_rows(_LAST, ("key", "text"), [(key, f"{days[day]}") for key, day in found])
         return len(found)
 
     def _keep_missed(self) -> int:
@@ -231,26 +189,27 @@ class _ExpiryDates:
     def _write_ends(self) -> None:
         """Write the date that belongs to each subscription's end."""
         ends = self._books.rows_as(
-            _End, f"SELECT DISTINCT e.kind, e.other FROM {self._lists.keys_in(_ENDS)} AS e"
+            tuple[int, str],
+            f"SELECT DISTINCT e.other, e.kind FROM {self._lists.keys_in(_ENDS)} AS e",
         )
-        dates = [(each.value, each.kind, self._date_of(each)) for each in ends]
+        dates = [(value, kind, self._date_of(kind, value)) for value, kind in ends]
         self._lists.keep_rows(_DATES, ("key", "kind", "text"), dates)
         self._write(
             f"""SELECT e.key, d.text FROM {self._lists.keys_in(_ENDS)} AS e
             JOIN {self._lists.keys_in(_DATES)} AS d ON d.key = e.other AND d.kind = e.kind"""
         )
 
-    def _date_of(self, end: _End) -> str:
-        if end.kind == _COMING:
-            coming = next(islice(self._calendar.after_closed(), end.value, None), None)
-            return f"{coming - _DAY if coming else dt.date.max}"
-        day = dt.date.fromisoformat(f"{end.value:08}")
-        return f"{day_before_next(self._calendar, day - _DAY if end.kind == _BEGINS else day)}"
+    def _date_of(self, kind: str, value: int) -> str:
+        if kind == _COMING:
+            coming = next(islice(self._calendar.after_closed(), value, None), None)
+            return f"{coming - _DAY if coming else date.max}"
+        day = date.fromisoformat(f"{value:08}")
+        return f"{day_before_next(self._calendar, day - _DAY if kind == _BEGINS else day)}"
 
     def _write_alone(self, alone: str) -> None:
         """Compute subscriptions one by one, such as those with a suspension ahead."""
         found = self._books.rows_as(
-            _Alone,
+            tuple[int, int, str],
             f"""
             SELECT s.subscription_id, s.issues, s.begins_on {self._source}
             WHERE {self._of_publication} AND s.issues > 0 AND s.begins_on IS NOT NULL AND {alone}
@@ -260,34 +219,34 @@ class _ExpiryDates:
         )
         if not found:
             return
-        self._lists.keep_rows(_ALONE, ("key",), [(each.subscription_id,) for each in found])
-        missed: dict[int, list[dt.date]] = {}
-        for one in self._books.rows_as(
-            _Dated,
+        self._lists.keep_rows(_ALONE, ("key",), [(key,) for key, _, _ in found])
+        missed: dict[int, list[date]] = {}
+        for key, day in self._books.rows_as(
+            tuple[int, str],
             f"""SELECT m.key, m.text FROM {self._lists.keys_in(_ALONE)} AS l
             JOIN {self._lists.keys_in(_MISSED)} AS m ON m.key = l.key ORDER BY m.key, m.text""",
         ):
-            missed.setdefault(one.subscription_id, []).append(dt.date.fromisoformat(one.date))
+            missed.setdefault(key, []).append(date.fromisoformat(day))
         away: dict[int, list[Range]] = {}
         for key, *days in self._books.rows_as(
-            _Away,
+            tuple[int, str, str],
             f"""SELECT l.key, a.from_date, a.to_date FROM {self._lists.keys_in(_ALONE)} AS l
             JOIN suspensions AS a ON a.account_id = :account_id AND a.subscription_id = l.key
             WHERE a.to_date IS NOT NULL ORDER BY l.key, a.from_date""",
         ):
-            away.setdefault(key, []).append(Range(*map(dt.date.fromisoformat, days)))
+            away.setdefault(key, []).append(Range(*map(date.fromisoformat, days)))
         rows = [
             (
-                each.subscription_id,
+                key,
                 with_issues_left(
                     self._calendar,
-                    each.issues_left,
-                    dt.date.fromisoformat(each.begins_on),
-                    missed.get(each.subscription_id, ()),
-                    away.get(each.subscription_id, ()),
+                    left,
+                    date.fromisoformat(begins_on),
+                    missed.get(key, ()),
+                    away.get(key, ()),
                 ),
             )
-            for each in found
+            for key, left, begins_on in found
         ]
         self._lists.keep_rows(_ALONE, ("key", "text"), [(key, f"{day}") for key, day in rows])
         self._write(f"SELECT l.key, l.text FROM {self._lists.keys_in(_ALONE)} AS l")

@@ -11,10 +11,8 @@ from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 
 _COLUMNS = {"type": "type", "campaign": "renew_campaign_active"}
-_SPANS = {
-    "suspensions": "suspension_id",
-    "temporary_addresses": "temporary_address_id",
-}
+SPANS = {"suspensions": "suspension_id", "temporary_addresses": "temporary_address_id"}
+"""The tables of spans, and their keys."""
 
 
 class StoredSubscription(NamedTuple):
@@ -105,7 +103,7 @@ def spans(connection: Connection, account_id: int, table: str, subscription_id: 
     return connection.rows_as(
         Span,
         f"""
-        SELECT {_SPANS[table]}, from_date, to_date FROM {table}
+        SELECT {SPANS[table]}, from_date, to_date FROM {table}
         WHERE account_id = :account_id AND subscription_id = :subscription_id ORDER BY from_date
         """,
         account_id=account_id,
@@ -115,7 +113,7 @@ def spans(connection: Connection, account_id: int, table: str, subscription_id: 
 
 def end_span(books: Operation, table: str, span_id: int, last: str | None) -> None:
     """Give a span of the table its last day; None removes it."""
-    key = _SPANS[table]
+    key = SPANS[table]
     which = f"WHERE account_id = :account_id AND {key} = :span_id"
     if last is None:
         books.change(f"DELETE FROM {table} {which}", span_id=span_id)

@@ -5,8 +5,7 @@ Additional rows take back what was booked. The functions run in an operation
 """
 
 from itertools import groupby
-from operator import attrgetter
-from typing import NamedTuple
+from operator import itemgetter
 
 from masthead.errors import BadInput
 from masthead.store.books.derived_values import refresh
@@ -19,23 +18,6 @@ from masthead.store.key_lists import KeyLists
 _REVIVED = "books_revived"
 
 
-class _Cancelled(NamedTuple):
-    """When a cancelled subscription ended, the issue that was closed since, and the reader."""
-
-    ended_on: str | None
-    issue: str | None
-    day: str | None
-    delete_date: str | None
-
-
-class _Refund(NamedTuple):
-    """What an item of an order got back for a term, and its refund date before that."""
-
-    item_id: int
-    cents: int
-    refund_date: str | None
-
-
 def uncancel(books: Operation, subscription_id: int) -> None:
     """Undo the cancelling of a subscription, whether it has ended or not.
 
@@ -46,7 +28,7 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     """
     stored_subscription(books.connection, books.account_id, subscription_id)
     found = books.row_as(
-        _Cancelled,
+        tuple[str | None, str | None, str | None, str | None],
         """
         SELECT c.ended_on, i.name, i.date, r.delete_date FROM subscriptions AS s
         JOIN cancellations AS c
@@ -59,16 +41,16 @@ def uncancel(books: Operation, subscription_id: int) -> None:
     )
     if found is None:
         raise BadInput(f"subscription {subscription_id} was not cancelled here: nothing to undo")
-    ended_on = found.ended_on
+    ended_on, issue, day, delete_date = found
     again = "an order begins a new one"
-    if found.day is not None:
+    if day is not None:
         raise BadInput(
             f"subscription {subscription_id} was cancelled on {ended_on}, and "
-            f"{found.issue or 'the issue'} of {found.day} was closed since, without it: that can "
+            f"{issue or 'the issue'} of {day} was closed since, without it: that can "
             f"no longer be undone; {again}",
             code="cancelled",
         )
-    if found.delete_date is not None:
+    if delete_date is not None:
         raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
     if _was_booked_since(books, subscription_id):
         raise BadInput(
@@ -245,14 +227,14 @@ def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
     item without a date.
     """
     rows = books.rows_as(
-        _Refund,
+        tuple[int, int, str | None],
         f"""
         SELECT t.order_item_id, e.refunded + e.tax, e.refund_date
         FROM {of_these} WHERE t.order_item_id IS NOT NULL AND e.refunded > 0
         ORDER BY t.order_item_id, e.term_id
         """,
     )
-    for item_id, parts in groupby(rows, attrgetter("item_id")):
+    for item_id, parts in groupby(rows, itemgetter(0)):
         own = list(parts)
         books.change(
             f"""
@@ -265,8 +247,8 @@ def _take_back_refunds(books: Operation, of_these: str, keys: str) -> None:
                 ) THEN coalesce(:refund_date, refund_date) END
             WHERE account_id = :account_id AND order_item_id = :item_id
             """,
-            cents=sum(each.cents for each in own),
-            refund_date=own[0].refund_date,
+            cents=sum(cents for _, cents, _ in own),
+            refund_date=own[0][2],
             item_id=item_id,
         )
         books.change(
