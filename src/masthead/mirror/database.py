@@ -234,8 +234,9 @@ class Copy:
 
     def state(self) -> State | None:
         """Return the state, or None if the copy has not been started."""
-        row = self._connection.row(f"SELECT {', '.join(State._fields)} FROM {_STATE_TABLE}")
-        return State(*row) if row else None
+        return self._connection.row_as(
+            State, f"SELECT {', '.join(State._fields)} FROM {_STATE_TABLE}"
+        )
 
     def keep_state(self, state: State) -> None:
         """Write the state."""

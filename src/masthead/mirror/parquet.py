@@ -154,10 +154,9 @@ class ParquetFiles:
 
 def _tables(connection: Connection) -> list[str]:
     """Return the names of the copy's tables."""
-    found = connection.rows(
-        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name"
+    return connection.column_as(
+        str, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name"
     )
-    return [name for (name,) in found]
 
 
 def _name(table: str) -> str:

@@ -42,11 +42,12 @@ _PLACES = {name: SETTINGS.index(name) for name in _SECRETS}
 
 def hides_password_md5(connection: Connection, account_id: int) -> bool:
     """Return whether the account hides ``password_md5``."""
-    row = connection.row(
+    hides = connection.value_as(
+        int,
         "SELECT hide_password_md5 FROM accounts WHERE account_id = :account_id",
         account_id=account_id,
     )
-    return row == (1,)
+    return hides == 1
 
 
 def accounts(connection: Connection) -> list[Row]:
@@ -295,14 +296,15 @@ def _begin_feed(connection: Connection, account_id: int) -> None:
 
     If a removed account had this number, an epoch begins after the newest stamp of that account.
     """
-    removed = connection.row(
+    removed = connection.value_as(
+        int,
         "SELECT newest_stamp FROM removed_accounts WHERE account_id = :account_id",
         account_id=account_id,
     )
-    stamped_at = max(connection.now(), removed[0] + 1 if removed else 0)
+    stamped_at = max(connection.now(), 0 if removed is None else removed + 1)
     commit_id = commits.begin_commit(connection, account_id)
     commits.stamp(connection, account_id, commit_id, stamped_at)
-    if removed:
+    if removed is not None:
         epochs.start_epoch(connection, account_id)
 
 

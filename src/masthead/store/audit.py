@@ -98,8 +98,7 @@ def newest_entry(connection: Connection) -> int:
 
     Every operation of the books adds an entry, so the books are unchanged while this id is.
     """
-    ((found,),) = connection.rows("SELECT max(entry_id) FROM audit")
-    return found or 0
+    return connection.value_as(int, "SELECT max(entry_id) FROM audit") or 0
 
 
 def carry_over(connection: Connection, others: Sequence[Entry]) -> int:

@@ -13,7 +13,7 @@ in requests.
 from typing import NamedTuple
 
 from masthead.errors import AccountGone, StoreUnavailable
-from masthead.store.database import Connection, Dialect, Row, Store
+from masthead.store.database import Connection, Dialect, Store
 
 IDLE_US = 3_600 * 1_000_000
 """A server adds an empty commit to an account whose newest stamp is older than this, so that the
@@ -85,14 +85,15 @@ def stamp_commits(store: Store, account_id: int, *, waits: bool = True) -> None:
 def stamp_waiting(connection: Connection, account_id: int) -> None:
     """Stamp the account's visible commits in the caller's transaction (:func:`stamp_commits`)."""
     connection.lock_stamps(account_id)
-    waiting = connection.rows(
+    waiting = connection.column_as(
+        int,
         """
         SELECT commit_id FROM commits
         WHERE account_id = :account_id AND visible_at IS NULL ORDER BY commit_id
         """,
         account_id=account_id,
     )
-    for (commit_id,) in waiting:
+    for commit_id in waiting:
         newest = position_of(connection, account_id).newest_stamp
         stamp(connection, account_id, commit_id, max(connection.now(), newest + 1))
 
@@ -119,7 +120,9 @@ def stamp_all(store: Store) -> None:
     with store.writer(waits=False) as connection:
         idle_before = connection.now() - IDLE_US
         try:
-            found = connection.rows(_TO_STAMP[connection.dialect], idle_before=idle_before)
+            found = connection.rows_as(
+                tuple[int, bool], _TO_STAMP[connection.dialect], idle_before=idle_before
+            )
         except StoreUnavailable:
             # On a distributed database, an unavailable node must not stop the others.
             found = _to_stamp_one_by_one(store, idle_before)
@@ -144,9 +147,9 @@ def stamp_all(store: Store) -> None:
         raise failure
 
 
-def _to_stamp_one_by_one(store: Store, idle_before: int) -> list[Row]:
+def _to_stamp_one_by_one(store: Store, idle_before: int) -> list[tuple[int, bool]]:
     """Return the accounts to stamp whose data can be read; raise StoreUnavailable if none can."""
-    found: list[Row] = []
+    found: list[tuple[int, bool]] = []
     failure = None
     account_ids = accounts_of(store)
     for account_id in account_ids:
@@ -170,8 +173,7 @@ def accounts_of(store: Store) -> list[int]:
     """Return the ids of all accounts, on PostgreSQL."""
     with store.counters() as connection:
         connection.set_tenant(0, is_master=True)
-        rows = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
-    return [account_id for (account_id,) in rows]
+        return connection.column_as(int, "SELECT account_id FROM accounts ORDER BY account_id")
 
 
 def position_of(connection: Connection, account_id: int, since_us: int = 0) -> Position:
@@ -181,7 +183,8 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     so the commit with the first such stamp has the lowest id. Raises AccountGone if the account
     does not exist.
     """
-    found = connection.rows(
+    found = connection.row_as(
+        tuple[int | None, int | None, str | None, int | None, int | None],
         """
         SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
             epoch_at, history,
@@ -197,8 +200,8 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     )
     if not found:
         raise AccountGone(f"there is no account {account_id}: it was removed")
-    ((newest_stamp, epoch_at, history, first_without, first_since),) = found
-    news = [found for found in (first_without, first_since) if found is not None]
+    newest_stamp, epoch_at, history, first_without, first_since = found
+    news = [each for each in (first_without, first_since) if each is not None]
     return Position(
         newest_stamp or 0, epoch_at, history, first_without is not None, min(news, default=None)
     )

@@ -155,16 +155,17 @@ def _check_other_way_round(
     """
     if key_hash == login_hash:
         return
-    found = connection.row(
+    other = connection.value_as(
+        int,
         "SELECT account_id FROM credentials "
         "WHERE key_hash = :login_hash AND login_hash = :key_hash",
         key_hash=key_hash,
         login_hash=login_hash,
     )
-    if found is None:
+    if other is None:
         return
     raise BadInput(
-        f"account {account_id}: api_key and api_login: account {found[0]} has this pair the other "
+        f"account {account_id}: api_key and api_login: account {other} has this pair the other "
         "way round, and a pair opens its account either way round; choose another key or login"
     )
 
@@ -172,7 +173,8 @@ def _check_other_way_round(
 def credentials_of(store: Store, account_id: int) -> list[ValidCredentials]:
     """Return the account's valid pairs: the current pair, then the others, last to end first."""
     with store.writer() as connection:
-        found = connection.rows(
+        found = connection.rows_as(
+            tuple[str, int | None],
             """
             SELECT key_hash, ends_at FROM credentials
             WHERE account_id = :account_id AND (ends_at IS NULL OR ends_at > :now)
@@ -183,8 +185,9 @@ def credentials_of(store: Store, account_id: int) -> list[ValidCredentials]:
         )
     with store.counters() as counters:
         counters.set_tenant(account_id)
-        uses: dict[str, int] = dict(
-            counters.rows(
+        uses = dict(
+            counters.rows_as(
+                tuple[str, int],
                 "SELECT key_hash, used_at FROM credential_uses WHERE account_id = :account_id",
                 account_id=account_id,
             )

@@ -67,21 +67,24 @@ def distribution_of(connection: Connection) -> Distribution | None:
     """Return how a database is distributed; None if it does not use Citus."""
     if not _has_citus(connection):
         return None
-    waiting = [name for (name,) in connection.rows(_TABLES)]
+    waiting = connection.column_as(str, _TABLES)
     accounts: Counter[int] = Counter()
     if _FIRST not in waiting:
         accounts.update(
             dict(
-                connection.rows(
+                connection.rows_as(
+                    tuple[int, int],
                     f"""
                     SELECT get_shard_id_for_distribution_column('{_FIRST}', a.account_id), count(*)
                     FROM accounts AS a GROUP BY 1
-                    """
+                    """,
                 )
             )
         )
     nodes: dict[tuple[str, int], Node] = {}
-    for host, port, is_active, shard in connection.rows(_NODES_OF_SHARDS):
+    for host, port, is_active, shard in connection.rows_as(
+        tuple[str, int, bool, int | None], _NODES_OF_SHARDS
+    ):
         node = nodes.get((host, port), Node(host, port, is_active, 0, 0))
         if shard is not None:
             node = node._replace(shards=node.shards + 1, accounts=node.accounts + accounts[shard])
@@ -129,13 +132,15 @@ def _check(connection: Connection) -> None:
 
 
 def _statements(connection: Connection) -> list[str]:
-    waiting = [name for (name,) in connection.rows(_TABLES)]
+    waiting = connection.column_as(str, _TABLES)
     if not waiting:
         return [_ADD_NODES]
     # A table cannot be distributed while a foreign key links it to one that is not.
     keys = [
         (table, name, definition)
-        for table, target, name, definition in connection.rows(_FOREIGN_KEYS)
+        for table, target, name, definition in connection.rows_as(
+            tuple[str, str, str, str], _FOREIGN_KEYS
+        )
         if table in waiting or target in waiting
     ]
     first = [_FIRST] if _FIRST in waiting else []

@@ -42,13 +42,13 @@ def start_epochs(
     (:func:`stamps_of`); ``after_us`` is such a stamp for all accounts.
     """
     with store.writer() as connection, connection.transaction():
-        found = connection.rows("SELECT account_id FROM accounts ORDER BY account_id")
+        found = connection.column_as(int, "SELECT account_id FROM accounts ORDER BY account_id")
         # First: each may wait long for a load, and servers wait while stamps are locked.
-        for (account_id,) in found:
+        for account_id in found:
             connection.lock_account(account_id)
-        for (account_id,) in found:
+        for account_id in found:
             start_epoch(connection, account_id, max(after_us, known.get(account_id, 0)))
-        for account_id in known.keys() - {account_id for (account_id,) in found}:
+        for account_id in known.keys() - set(found):
             _keep_stamp(connection, account_id, known[account_id])
         accounts = "account" if len(found) == 1 else "accounts"
         audit.record(connection, by, f"a new epoch began in {len(found)} {accounts}")
@@ -57,14 +57,15 @@ def start_epochs(
 
 def stamps_of(connection: Connection) -> dict[int, int]:
     """Return the newest stamp of each account, including removed accounts."""
-    rows = connection.rows(
+    rows = connection.rows_as(
+        tuple[int, int],
         """
         SELECT account_id, max(stamp) FROM (
             SELECT account_id, max(visible_at) AS stamp FROM commits
             WHERE visible_at IS NOT NULL GROUP BY account_id
             UNION ALL SELECT account_id, newest_stamp FROM removed_accounts) AS found
         GROUP BY account_id
-        """
+        """,
     )
     return dict(rows)
 
@@ -145,13 +146,12 @@ def follow_history(store: Store, account_id: int, *, waits: bool = False) -> str
 
 def _ask(connection: Connection, account_id: int) -> History:
     connection.set_tenant(account_id)
-    found = connection.rows(_HISTORY, account_id=account_id)
-    if not found:
+    found = connection.row_as(History, _HISTORY, account_id=account_id)
+    if found is None:
         return _NOTHING
-    ((history, known),) = found
-    if history is None:
+    if found.current is None:
         raise StoreUnavailable("the database is a replica: its primary is needed here")
-    return History(history, known)
+    return found
 
 
 def _follow(store: Store, account_id: int, found: History) -> str | None:
@@ -232,12 +232,13 @@ def _changed(store: Store) -> list[int]:
     """Return the accounts whose history has changed or may have changed."""
     changed = []
     with store.counters() as connection:
-        found = connection.rows("SELECT history, account_id FROM histories()")
+        found = connection.rows_as(
+            tuple[str | None, int], "SELECT history, account_id FROM histories()"
+        )
     for known, one in found:
         if follow_history(store, one) != known:
             with store.counters() as connection:
-                others = connection.rows(
-                    "SELECT account_id FROM accounts_with_history(:known)", known=known
+                changed += connection.column_as(
+                    int, "SELECT account_id FROM accounts_with_history(:known)", known=known
                 )
-            changed += [account_id for (account_id,) in others]
     return changed

@@ -82,7 +82,8 @@ def forget_logins(
     Raises NotFound if the subscriber does not exist, StoreUnavailable if the counters are
     unavailable.
     """
-    row = connection.row(
+    email = connection.value_as(
+        str,
         """
         SELECT coalesce(email, '') FROM subscribers
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
@@ -90,9 +91,9 @@ def forget_logins(
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    if row is None:
+    if email is None:
         raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
-    logins.forget_email(store, account_id, str(row[0]))
+    logins.forget_email(store, account_id, email)
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:

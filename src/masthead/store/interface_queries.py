@@ -89,7 +89,8 @@ def subscriptions(
     matches = " AND ".join(_SUBSCRIPTION_FILTERS[name][1] for name in filters) or "TRUE"
     if not filters or "subscriber_id" in filters:
         return connection.rows(_subscriptions(f"subscription_id > :after AND {matches}"), **values)
-    ((combinations,),) = connection.rows(
+    ((combinations,),) = connection.rows_as(
+        tuple[int],
         f"""
         SELECT count(*) FROM (SELECT 1 FROM subscription_kinds
             WHERE account_id = :account_id AND {matches} LIMIT {_FEW_COMBINATIONS + 1}) AS found

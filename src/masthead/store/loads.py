@@ -166,14 +166,14 @@ def _other_load(store: Store, account_id: int) -> str:
 def running(store: Store, account_id: int) -> Writer | None:
     """Return who runs the account's load, or None if none is recorded."""
     with store.writer() as connection:
-        row = connection.row(
+        return connection.row_as(
+            Writer,
             """
             SELECT user_name, 'masthead ' || command, started_at FROM loads
             WHERE account_id = :account_id AND ended_at IS NULL ORDER BY load_id DESC LIMIT 1
             """,
             account_id=account_id,
         )
-    return Writer(*row) if row else None
 
 
 def _begin(
@@ -184,11 +184,12 @@ def _begin(
     marker_at: int | None,
 ) -> Recording:
     with store.writer() as connection, connection.transaction():
-        ((last,),) = connection.rows(
-            "SELECT coalesce(max(load_id), 0) FROM loads WHERE account_id = :account_id",
+        last = connection.value_as(
+            int,
+            "SELECT max(load_id) FROM loads WHERE account_id = :account_id",
             account_id=account_id,
         )
-        load_id = int(last) + 1
+        load_id = (last or 0) + 1
         connection.change(
             """
             INSERT INTO loads
@@ -257,7 +258,7 @@ def last_good(store: Store) -> dict[int, int]:
     Accounts without a good load are not in the result.
     """
     with store.reader() as connection:
-        return dict(connection.rows(_LAST_GOOD[connection.dialect]))
+        return dict(connection.rows_as(tuple[int, int], _LAST_GOOD[connection.dialect]))
 
 
 def last_marker(store: Store, account_id: int) -> int | None:
@@ -267,7 +268,8 @@ def last_marker(store: Store, account_id: int) -> int | None:
     count, so they can run again with their marker.
     """
     with store.writer() as connection:
-        row = connection.row(
+        return connection.value_as(
+            int,
             """
             SELECT marker_at FROM loads
             WHERE account_id = :account_id AND ended_at IS NOT NULL AND marker_at IS NOT NULL
@@ -275,4 +277,3 @@ def last_marker(store: Store, account_id: int) -> int | None:
             """,
             account_id=account_id,
         )
-    return row[0] if row else None

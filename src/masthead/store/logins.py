@@ -147,7 +147,8 @@ def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int
     if limits == (0, 0):
         return Standing()
     # The limit n is reached if the window has an n-th newest failure.
-    ((by_login, by_account, succeeded_at),) = counters.rows(
+    ((by_login, by_account, succeeded_at),) = counters.rows_as(
+        tuple[int | None, int | None, int | None],
         _STANDING[counters.dialect],
         **_window(now),
         account_id=attempt.account_id,
@@ -156,11 +157,9 @@ def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int
         login_offset=max(limits.per_login, 1) - 1,
         account_offset=max(limits.per_account, 1) - 1,
     )
-    is_login_locked = limits.per_login and by_login is not None
-    is_account_locked = limits.per_account and by_account is not None
     return Standing(
-        by_login + LOGIN_US - now if is_login_locked else 0,
-        by_account + ACCOUNT_US - now if is_account_locked else 0,
+        by_login + LOGIN_US - now if limits.per_login and by_login is not None else 0,
+        by_account + ACCOUNT_US - now if limits.per_account and by_account is not None else 0,
         succeeded_at if succeeded_at and succeeded_at > now - KNOWN_US else None,
     )
 

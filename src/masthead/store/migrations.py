@@ -120,8 +120,7 @@ def check_schema(connection: Connection) -> None:
 
 def newest(connection: Connection) -> int:
     """Return the number of the newest applied migration; 0 if there is none."""
-    ((number,),) = connection.rows("SELECT max(number) FROM migrations")
-    return int(number or 0)
+    return connection.value_as(int, "SELECT max(number) FROM migrations") or 0
 
 
 def newer_than(connection: Connection, schema: int) -> str:

@@ -140,7 +140,8 @@ class NaturalKeys:
 
     def _last_of(self, table: str) -> int:
         """Return the greatest id of the account's natural keys of a table; 0 if it has none."""
-        row = self._staging.connection.row(
+        last = self._staging.connection.value_as(
+            int,
             """
             SELECT record_id FROM natural_keys
             WHERE account_id = :account_id AND table_name = :table_name AND key_digest = ''
@@ -148,7 +149,7 @@ class NaturalKeys:
             **self._staging.values,
             table_name=table,
         )
-        return row[0] if row else 0
+        return last or 0
 
     def _greatest(self, table: str) -> int:
         """Return the greatest id ever given in the table or to its natural keys, or 0."""
@@ -158,7 +159,8 @@ class NaturalKeys:
 
     def text_of(self, table: str, id_: int) -> str | None:
         """Return a new key as a message shows it; None if no new key has the id."""
-        rows = self._staging.connection.rows(
+        return self._staging.connection.value_as(
+            str,
             f"""
             SELECT key_text FROM {self._staging.rows_of("natural_keys")} AS s
             WHERE table_name = :table_name AND record_id = :record_id
@@ -167,7 +169,6 @@ class NaturalKeys:
             table_name=table,
             record_id=id_,
         )
-        return rows[0][0] if rows else None
 
     def keep(self) -> None:
         """Write the new keys in the caller's transaction, which has locked the account.

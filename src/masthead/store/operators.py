@@ -18,7 +18,7 @@ from argon2.exceptions import VerifyMismatchError
 from masthead.contract.printable import is_name
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, logins
-from masthead.store.database import Connection, Row, Store
+from masthead.store.database import Connection, Store
 from masthead.store.search_filters import ascii_lower
 
 Role = Literal["clerk", "manager", "finance", "viewer"]
@@ -112,7 +112,8 @@ def add_operator(
         accounts.settings_of(connection, account_id)
         if _row(connection, account_id, name):
             raise BadInput(f"account {account_id} has an operator {name!r} already")
-        ((newest,),) = connection.rows(
+        newest = connection.value_as(
+            int,
             "SELECT max(operator_id) FROM operators WHERE account_id = :account_id",
             account_id=account_id,
         )
@@ -244,7 +245,8 @@ def find_session(store: Store, cookie: str) -> Operator | None:
         return None
     now = store.clock()
     with store.counters() as counters:
-        found = counters.rows(
+        found = counters.row_as(
+            tuple[int, int, int],
             """
             SELECT operator_id, begun_at, used_at FROM operator_sessions
             WHERE account_id = :account_id AND token_hash = :token_hash
@@ -253,14 +255,15 @@ def find_session(store: Store, cookie: str) -> Operator | None:
         )
         if not found:
             return None
-        ((operator_id, begun_at, used_at),) = found
+        operator_id, begun_at, used_at = found
         if now - used_at >= IDLE_US or now - begun_at >= SESSION_US:
             return None
         if max(begun_at, used_at) > now + AHEAD_US:
             return None  # a clock was ahead, so the session's end is unknown
         with store.reader() as connection:
             connection.set_tenant(key.account_id)
-            row = connection.row(
+            row = connection.row_as(
+                tuple[int, int, str, Role, int],
                 """
                 SELECT account_id, operator_id, name, role, sessions_from FROM operators
                 WHERE account_id = :account_id AND operator_id = :operator_id
@@ -332,8 +335,11 @@ def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.
     return attempt._replace(account_id=_WITHOUT_OPERATORS)
 
 
-def _row(connection: Connection, account_id: int, name: str) -> Row | None:
-    return connection.row(
+def _row(
+    connection: Connection, account_id: int, name: str
+) -> tuple[int, int, str, Role, str] | None:
+    return connection.row_as(
+        tuple[int, int, str, Role, str],
         """
         SELECT account_id, operator_id, name, role, password_hash FROM operators
         WHERE account_id = :account_id AND name_lower = :name_lower

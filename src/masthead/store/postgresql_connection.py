@@ -214,7 +214,7 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
 
     def lag(self) -> tuple[int, int]:
         """Return a replica's lag and the time up to which it has changes, in microseconds."""
-        ((now, beat_at),) = self.rows(_BEAT)
+        ((now, beat_at),) = self.rows_as(tuple[int, int], _BEAT)
         if self._clock:
             now = self._clock()
         return now - beat_at, beat_at

@@ -96,7 +96,8 @@ def counts_of(store: Store, account_id: int) -> list[Count]:
     """Return the requests of the last 30 days by operation, the most frequent first."""
     with store.counters() as counters:
         counters.set_tenant(account_id)
-        rows = counters.rows(
+        found = counters.rows_as(
+            Count,
             """
             SELECT operation, CAST(sum(requests) AS BIGINT), CAST(sum(errors) AS BIGINT),
                 max(last_at)
@@ -106,7 +107,7 @@ def counts_of(store: Store, account_id: int) -> list[Count]:
             account_id=account_id,
             first_day=_day(store.clock() - _KEPT_US),
         )
-    return sorted((Count(*row) for row in rows), key=lambda each: (-each.requests, each.operation))
+    return sorted(found, key=lambda each: (-each.requests, each.operation))
 
 
 def _day(moment_us: int) -> str:

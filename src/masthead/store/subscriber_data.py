@@ -189,21 +189,24 @@ def _payment(connection: Connection, account_id: int, order_id: int) -> Row:
 
 
 def _refunded(connection: Connection, account_id: int, order_id: int) -> dict[int, int]:
-    rows = connection.rows(
-        """
+    return dict(
+        connection.rows_as(
+            tuple[int, int],
+            """
         SELECT order_item_id, refunded FROM order_items
         WHERE account_id = :account_id AND order_id = :order_id
         """,
-        account_id=account_id,
-        order_id=order_id,
+            account_id=account_id,
+            order_id=order_id,
+        )
     )
-    return {order_item_id: int(cents) for order_item_id, cents in rows}
 
 
 def _orders(
     connection: Connection, account_id: int, subscriber_id: int
 ) -> list[tuple[Row, list[Row]]]:
-    ids = connection.rows(
+    ids = connection.column_as(
+        int,
         """
         SELECT order_id FROM orders
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
@@ -211,7 +214,5 @@ def _orders(
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    found = (
-        interface_queries.order(connection, account_id, order_id) for (order_id,) in sorted(ids)
-    )
+    found = (interface_queries.order(connection, account_id, order_id) for order_id in sorted(ids))
     return [order for order in found if order]

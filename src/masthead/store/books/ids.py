@@ -27,7 +27,7 @@ def next_ids(connection: Connection, account_id: int, table: str) -> int:
             WHERE account_id = :account_id AND entity = :entity"""
         )
         values["entity"] = _ENTITIES[table]
-    ((greatest,),) = connection.rows(
-        f"SELECT max(s.id) FROM ({' UNION ALL '.join(sources)}) AS s", **values
+    greatest = connection.value_as(
+        int, f"SELECT max(s.id) FROM ({' UNION ALL '.join(sources)}) AS s", **values
     )
-    return int(greatest or 0) + 1
+    return (greatest or 0) + 1

@@ -226,10 +226,9 @@ def opened_on(store: Store, account_id: int) -> str | None:
 
 def day_of_opening(connection: Connection, account_id: int) -> str | None:
     """Return the same for an open connection; None too if there is no such account."""
-    row = connection.row(
-        "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
+    return connection.value_as(
+        str, "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
     )
-    return row[0] if row else None
 
 
 def check_mode(connection: Connection, account_id: int, mode: Mode) -> None:

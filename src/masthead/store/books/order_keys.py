@@ -26,11 +26,11 @@ def listed(ids: Iterable[int]) -> str:
 
 def items_of(connection: Connection, account_id: int, orders: Iterable[int]) -> list[int]:
     """Return the ids of the items of some orders."""
-    rows = connection.rows(
+    return connection.column_as(
+        int,
         f"""
         SELECT order_item_id FROM order_items
         WHERE account_id = :account_id AND order_id IN ({listed(orders)})
         """,
         account_id=account_id,
     )
-    return [item_id for (item_id,) in rows]

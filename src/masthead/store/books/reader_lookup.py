@@ -76,7 +76,8 @@ def readers_by_name(
             continue
         pairs = {f"{'lf'[n % 2]}{n // 2}": text for n, text in enumerate(chain(*names))}
         values = ", ".join(f"(:l{n}, :f{n})" for n in range(len(names)))
-        for row in books.direct.rows(
+        for reader in books.direct.rows_as(
+            Reader,
             f"""
             WITH w (last, first) AS (VALUES {values})
             SELECT {", ".join(f"s.{name}" for name in Reader._fields)}
@@ -86,7 +87,6 @@ def readers_by_name(
             account_id=books.account_id,
             **pairs,
         ):
-            reader = Reader(*row)
             books.memory("subscriber_id").setdefault(reader.subscriber_id, [reader])
             memory[_name_of(reader)].append(reader)
     return memory
@@ -158,7 +158,8 @@ def companies_at(
         values = {f"v{n}": each[1] for n, each in enumerate(new) if each[0] == column}
         if not values:
             continue
-        for place, subscriber_id in books.direct.rows(
+        for place, subscriber_id in books.direct.rows_as(
+            tuple[str, int],
             f"""
             SELECT lower(a.{column}), a.subscriber_id FROM addresses AS a
             WHERE a.account_id = :account_id AND lower(a.{column}) IN (:{", :".join(values)})

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from masthead.circulation.duplicates import Person, alike
 from masthead.errors import BadUsage
 from masthead.store.books.order_keys import items_of, listed
-from masthead.store.database import Connection, Row
+from masthead.store.database import Connection
 from masthead.store.name_forms import spellings
 from masthead.store.search_filters import Search, ascii_lower, beyond
 
@@ -100,8 +100,8 @@ def find(
     for names in _names(sought.name):
         filters = {**names, "email": sought.email, "renewal_code": sought.renewal_code}
         search = Search({name: text for name, text in filters.items() if text})
-        for row in _rows(connection, account_id, sought, search, limit, among_max):
-            found[row[0]] = Found(*row)
+        for each in _matching(connection, account_id, sought, search, limit, among_max):
+            found[each.subscriber_id] = each
     return sorted(found.values(), key=_place)[:limit]
 
 
@@ -153,14 +153,14 @@ def _patterns(name: str, text: str) -> list[dict[str, str]]:
     return [{filter_: f"{each}*"} for filter_, each in found]
 
 
-def _rows(
+def _matching(
     connection: Connection,
     account_id: int,
     sought: Sought,
     search: Search,
     limit: int,
     among_max: int | None,
-) -> list[Row]:
+) -> list[Found]:
     values: dict[str, int | str] = {"account_id": account_id, "limit": limit, **search.values}
     conditions = list(search.conditions.values())
     if connection.dialect == "sqlite" and sought.order:
@@ -198,7 +198,8 @@ def _rows(
         start = f"(SELECT s.* FROM subscribers AS s WHERE {which} LIMIT :among_max) AS s"
         which = "s.account_id = :account_id"
         values["among_max"] = among_max
-    return connection.rows(
+    return connection.rows_as(
+        Found,
         f"""
         {first}
         SELECT {_COLUMNS} FROM {start}
@@ -212,7 +213,8 @@ def _rows(
 def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
     """Return the payer of an order, by its id or reference, and the recipients of its items."""
     is_id = order.isascii() and order.isdigit() and int(order) <= _BIGGEST_ID
-    orders = connection.rows(
+    orders = connection.rows_as(
+        tuple[int, int],
         """
         SELECT order_id, subscriber_id FROM orders
         WHERE account_id = :account_id AND order_id = :order_id
@@ -225,7 +227,8 @@ def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
         reference=ascii_lower(order),
     )
     items = items_of(connection, account_id, [order_id for order_id, _ in orders])
-    recipients = connection.rows(
+    recipients = connection.column_as(
+        int,
         f"""
         SELECT (SELECT s.subscriber_id FROM subscriptions AS s
             WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id)
@@ -234,7 +237,7 @@ def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
         """,
         account_id=account_id,
     )
-    return {row[-1] for row in (*orders, *recipients)}
+    return {*(payer for _, payer in orders), *recipients}
 
 
 def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
@@ -260,7 +263,8 @@ def _places(sought: Sought) -> tuple[list[str], dict[str, str]]:
 
 def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dict[int, Found]:
     """Return these subscribers with their newest addresses, by their ids."""
-    rows = connection.rows(
+    found = connection.rows_as(
+        Found,
         f"""
         SELECT {_COLUMNS} FROM subscribers AS s
         LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {_NEWEST}
@@ -268,7 +272,7 @@ def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dic
         """,
         account_id=account_id,
     )
-    return {row[0]: Found(*row) for row in rows}
+    return {each.subscriber_id: each for each in found}
 
 
 def duplicates(
