@@ -23,7 +23,7 @@ from statistics import median, quantiles
 from threading import Event, Thread
 from typing import NamedTuple
 
-from benchmarks.circulation_counter import CUSTOMERS, Counter
+from benchmarks.circulation_counter import SUBSCRIBERS, Counter
 from benchmarks.circulation_data import ISSUES, make_books, newest_list
 from benchmarks.databases import (
     STORES,
@@ -244,7 +244,7 @@ def _counter(url: str, count: int) -> Iterator[list[str]]:
     try:
         for title, work in Counter(store, count).operations.items():
             times_ms = []
-            for number in range(CUSTOMERS):
+            for number in range(SUBSCRIBERS):
                 start = time.perf_counter()
                 work(number)
                 times_ms.append(1e3 * (time.perf_counter() - start))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.circulation_data import LENGTHS, customer
+from benchmarks.circulation_data import LENGTHS, nth_subscriber
 from benchmarks.publisher import ACCOUNT_ID
 from masthead.books import Books, orders, payments, subscribers, subscriptions
 from masthead.books.subscribers import Sought
@@ -13,7 +13,7 @@ from masthead.store import Connection, Store
 from masthead.store.audit import Actor
 from masthead.store.books.operation import Operation, operation
 
-CUSTOMERS = 200
+SUBSCRIBERS = 200
 
 
 class Counter:
@@ -21,7 +21,9 @@ class Counter:
 
     def __init__(self, store: Store, count: int) -> None:
         self._store = store
-        self._customers = [customer(number, CUSTOMERS, count) for number in range(CUSTOMERS)]
+        self._subscribers = [
+            nth_subscriber(number, SUBSCRIBERS, count) for number in range(SUBSCRIBERS)
+        ]
         self._orders: list[int] = []
 
     @property
@@ -46,7 +48,7 @@ class Counter:
 
     def order_of_a_reader(self, number: int) -> None:
         """Take an unpaid order from a known reader."""
-        self._order(Person(subscriber_id=self._customers[number]), is_paid=False)
+        self._order(Person(subscriber_id=self._subscribers[number]), is_paid=False)
 
     def _order(self, person: Person, *, is_paid: bool) -> None:
         order = Order(person, (Item(bundle_id=LENGTHS[1]),), is_paid=is_paid)
@@ -59,7 +61,7 @@ class Counter:
     def suspend(self, number: int) -> None:
         """Suspend a subscription for a month."""
         books = Books(self._store, ACCOUNT_ID, Actor("benchmark", "subscription suspend"))
-        subscriptions.suspend(books, self._customers[number], "2027-06-01", "2027-06-30")
+        subscriptions.suspend(books, self._subscribers[number], "2027-06-01", "2027-06-30")
 
     def show_order(self, number: int) -> Any:
         """Show one of the orders taken."""
@@ -67,16 +69,16 @@ class Counter:
 
     def show_subscription(self, number: int) -> Any:
         """Show a subscription."""
-        return subscriptions.show(Books(self._store, ACCOUNT_ID), self._customers[number])
+        return subscriptions.show(Books(self._store, ACCOUNT_ID), self._subscribers[number])
 
     def find_by_name(self, number: int) -> None:
         """Find a reader by first and last name."""
-        reader = self._customers[number]
+        reader = self._subscribers[number]
         self._find(Sought(name=f"First{reader % 1_000} Last{reader % 50_000}"))
 
     def find_by_order(self, number: int) -> None:
         """Find a reader by the reference of an order."""
-        self._find(Sought(order=f"WEB-{self._customers[number]}"))
+        self._find(Sought(order=f"WEB-{self._subscribers[number]}"))
 
     def _find(self, sought: Sought) -> None:
         if not subscribers.find(Books(self._store, ACCOUNT_ID), sought, limit=20):

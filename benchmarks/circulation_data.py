@@ -265,7 +265,7 @@ def make_books(url: str, count: int) -> None:
     settle(url)
 
 
-def customer(number: int, of: int, count: int) -> int:
+def nth_subscriber(number: int, of: int, count: int) -> int:
     """Return one of the readers who are not suspended, spread evenly over ``count``."""
     found = 1 + number * (count // (of + 1))
     return found if found % _SUSPENDED_EVERY else found + 1

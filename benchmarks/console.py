@@ -13,7 +13,7 @@ from time import perf_counter
 
 import httpx2
 
-from benchmarks.circulation_data import customer, make_books
+from benchmarks.circulation_data import make_books, nth_subscriber
 from benchmarks.databases import home_of, new_database
 from benchmarks.publisher import ACCOUNT_ID
 from benchmarks.report import Scale, table
@@ -72,7 +72,7 @@ def _console(url: str) -> Iterator[str]:
 def _times_ms(client: httpx2.Client, path: str, rounds: int, count: int) -> list[float]:
     times = []
     for number in range(rounds + 1):
-        key = customer(number, rounds + 1, count)
+        key = nth_subscriber(number, rounds + 1, count)
         asked = path.format(key=key, small=number + 1, first=key % 1_000, last=key % 50_000)
         begun = perf_counter()
         response = client.get(asked)

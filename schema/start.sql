@@ -53,8 +53,8 @@ CREATE TABLE operators (
 ) STRICT;
 CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
 
--- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and API
--- secrets.
+-- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and
+-- credentials.
 CREATE TABLE secret_key (fingerprint TEXT NOT NULL PRIMARY KEY) STRICT;
 
 -- [postgresql]

@@ -66,7 +66,7 @@ MAY: dict[str, set[str]] = {
     "/partners/rotate": MANAGER,
     "/loads": EVERYBODY,
     "/feed": EVERYBODY,
-    "/log": {"finance", "manager"},
+    "/audit": {"finance", "manager"},
 }
 NOT_OF_THE_BOOKS = {"/partners/access", "/partners/rotate"}
 CHANGES = [page.path for page in PAGES if page.method == "POST"]
@@ -125,7 +125,15 @@ def test_a_role_is_refused_what_is_not_its_own_and_nothing_else(
 
 def test_what_a_role_cannot_do_is_not_shown_as_a_button(browsers: dict[str, Browser]) -> None:
     """decisions, "Roles of the console"."""
-    for page in ("/", "/subscribers/1", "/orders/1", "/issues/1", "/renewals", "/partners", "/log"):
+    for page in (
+        "/",
+        "/subscribers/1",
+        "/orders/1",
+        "/issues/1",
+        "/renewals",
+        "/partners",
+        "/audit",
+    ):
         for role, browser in browsers.items():
             answer = browser.get(page)
             if answer.status_code == 403:
@@ -212,7 +220,7 @@ def test_where_the_books_are_elsewhere_nothing_writes_and_a_sentence_says_why(
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/find", f"/subscribers/{NOT_HERE}", "/lists", "/partners", "/loads", "/feed", "/log"],
+    ["/", "/find", f"/subscribers/{NOT_HERE}", "/lists", "/partners", "/loads", "/feed", "/audit"],
 )
 def test_where_the_books_are_elsewhere_all_that_reads_is_there(
     elsewhere: Browser, path: str

@@ -64,7 +64,7 @@ def test_no_page_has_a_script_or_a_style_in_it(browser: Browser) -> None:
         "/find",
         "/subscribers/1",
         "/subscribers/1/edit",
-        "/log",
+        "/audit",
         "/nothing",
         SIGN_IN,
     ):
@@ -107,7 +107,7 @@ def test_the_audit_log_has_what_was_done_under_the_operators_name_and_the_page_s
     assert newest.user_name == "manager"
     assert newest.command == "console: correct a subscriber"
     assert newest.summary == "subscriber 13: changed first_name"
-    shown = browser.get("/log").text
+    shown = browser.get("/audit").text
     assert newest.summary in shown
     assert newest.command in shown
 

@@ -101,7 +101,7 @@ def test_a_new_role_ends_the_sessions_and_holds_at_the_next_one(
     session = console.signed_in("demoted")
     operators.set_operator(desk.store, 1, "demoted", role="viewer")
     assert not session.is_in
-    assert console.signed_in("demoted").get("/log").status_code == 403
+    assert console.signed_in("demoted").get("/audit").status_code == 403
 
 
 def test_a_removed_operator_is_out_and_a_new_one_of_the_name_is_not_let_in_by_old_sessions(

@@ -43,7 +43,7 @@ PAGES = (
     "/partners",
     "/loads",
     "/feed",
-    "/log",
+    "/audit",
     "/nowhere",
 )
 WIDTHS = (1280, 390)

@@ -9,7 +9,7 @@ class Action(Enum):
     """An action that a role may do; the value is its name in a refusal."""
 
     LOOK = "look at this"
-    LOG = "read the log"
+    AUDIT_LOG = "read the log"
     ORDER = "take orders"
     SERVE = "change subscribers and subscriptions"
     PAY = "book payments"
@@ -23,7 +23,7 @@ _CLERK = {Action.LOOK, Action.ORDER, Action.SERVE, Action.PAY}
 _MAY: dict[Role, set[Action]] = {
     "viewer": {Action.LOOK},
     "clerk": _CLERK,
-    "finance": {Action.LOOK, Action.LOG, Action.PAY, Action.REFUND},
+    "finance": {Action.LOOK, Action.AUDIT_LOG, Action.PAY, Action.REFUND},
     "manager": set(Action),
 }
 

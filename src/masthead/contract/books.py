@@ -200,7 +200,7 @@ class CancelledTerm(Struct):
 
 
 class RenewalEffort(Struct):
-    """A publication's letter to its subscribers, due at a number of issues left.
+    """An effort of a publication, whose letter is due at a number of issues left.
 
     It can name a bundle, and has a key code that a reply can name.
     """

@@ -26,7 +26,7 @@ SHAPES: dict[type, str] = {
     "with the question. It is there for every question, answered or not.",
     shapes.AnswerRecord: "All answers of one subscriber. The record counts as changed when an "
     "answer changes, and also when a question or an option that it shows does.",
-    shapes.CustomFieldOption: "A preset answer that a question offers.",
+    shapes.CustomFieldOption: "A preset answer of a question.",
     shapes.CustomFieldDefinition: "A question that the publisher asks its subscribers, such as a "
     "field of its order form.",
     shapes.Purchase: "What a subscriber paid for at one time, as the change feed shows it.",

@@ -24,7 +24,7 @@ def accounts_have_the_form_of_their_table(service: Service) -> None:
     service.check_unique(objects(records), "Account", _LISTED, "accounts[].account_id")
 
 
-def api_secrets_are_shown_while_the_api_is_active(service: Service) -> None:
+def credentials_are_shown_while_the_api_is_active(service: Service) -> None:
     """`api_key` and `api_login` are empty exactly while `api_active` is "0".
 
     Interface, "Authentication".
@@ -92,7 +92,7 @@ def _account_in(service: Service, response: Response) -> Any:
 
 CHECKS = (
     accounts_have_the_form_of_their_table,
-    api_secrets_are_shown_while_the_api_is_active,
+    credentials_are_shown_while_the_api_is_active,
     own_account_is_in_the_list,
     one_account_is_as_in_the_list,
     unknown_account_is_an_error,

@@ -2,12 +2,12 @@
 
 from masthead.console.page_request import Page
 from masthead.console.pages import (
+    audit_log,
     feed,
     find,
     issues,
     lists,
     loads,
-    log,
     orders,
     partners,
     renewals,
@@ -34,5 +34,5 @@ PAGES: list[Page] = [
     *partners.pages,
     *loads.pages,
     *feed.pages,
-    *log.pages,
+    *audit_log.pages,
 ]

@@ -39,7 +39,7 @@ LETTER = (
     "key_code",
 )
 """The columns of a letter. ``subscriber_id`` is the reader's. The columns from ``to_subscriber_id``
-on are those of the addressee, the reader or the payer; the last ones are those of the bundle."""
+on are those of the reader or the payer; the last ones are those of the bundle."""
 
 
 FILE_WITH = "file with SHA-256 "

@@ -54,8 +54,8 @@ CREATE TABLE operators (
 );
 CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
 
--- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and API
--- secrets.
+-- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and
+-- credentials.
 CREATE TABLE secret_key (fingerprint TEXT COLLATE "C" NOT NULL PRIMARY KEY);
 
 -- When a server last wrote to this database: by it a reader of a replica knows how far the replica

@@ -54,8 +54,8 @@ CREATE TABLE operators (
 ) STRICT;
 CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
 
--- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and API
--- secrets.
+-- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and
+-- credentials.
 CREATE TABLE secret_key (fingerprint TEXT NOT NULL PRIMARY KEY) STRICT;
 
 -- Who did what with the commands. account_id: 0 if it was no single account. It names accounts

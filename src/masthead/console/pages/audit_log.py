@@ -10,7 +10,7 @@ from masthead.store.console_facts import log_page
 _SHOWN = 100
 
 
-def log(request: PageRequest) -> Response:
+def audit_log(request: PageRequest) -> Response:
     """Show the account's entries, newest first, a hundred on each page."""
     before = id_in(request.query.get("before", ""))
     with request.reading() as connection:
@@ -21,7 +21,7 @@ def log(request: PageRequest) -> Response:
             limit=_SHOWN + 1,
         )
     older = entries[_SHOWN - 1][0] if len(entries) > _SHOWN else None
-    return request.page("log", entries=[entry for _, entry in entries[:_SHOWN]], older=older)
+    return request.page("audit_log", entries=[entry for _, entry in entries[:_SHOWN]], older=older)
 
 
-pages = [get("/log", log, Action.LOG)]
+pages = [get("/audit", audit_log, Action.AUDIT_LOG)]
