@@ -181,7 +181,7 @@ def test_a_client_gets_what_it_likes_best_and_zstd_where_it_likes_both(
     "accept_encoding",
     ["gzip;q=2", "gzip;q=-1", "gzip;q=", "gzip;q", "gzip;q=high", "gzip;q=0.5000", "gzip;x=1"],
 )
-def test_a_weight_that_is_none_is_no_reason_to_fail(shelf: Shelf, accept_encoding: str) -> None:
+def test_an_invalid_weight_does_not_fail_the_request(shelf: Shelf, accept_encoding: str) -> None:
     """rules, "Change feed": it is not what HTTP calls a weight, and so nothing is asked for."""
     answer = shelf.ask(shelf.path("snapshot", "medium"), accept_encoding)
     assert answer.status == 200
@@ -265,7 +265,7 @@ def accept_encodings() -> st.SearchStrategy[str]:
 @example("zstd;q=0,*", "changes")
 @example(";,;,=,q=;q", "changes")
 @example("gzip;" * 3_000, "snapshot")
-def test_whatever_is_accepted_the_body_is_the_same(
+def test_the_body_is_the_same_for_every_accepted_encoding(
     shelf: Shelf,
     plain: dict[tuple[str, str], bytes],
     accept_encoding: str,

@@ -175,7 +175,7 @@ def test_a_slash_at_its_end_and_other_methods(golden: Caller) -> None:
     assert golden.ask(PATH, *asked.items(), method="POST").status_code == 405
 
 
-def test_it_is_nobodys_business_without_credentials(golden: Caller) -> None:
+def test_it_needs_credentials(golden: Caller) -> None:
     """rules, "Missing or malformed credentials"; "Wrong credentials"."""
     for credentials, status in ((b"", 401), (basic("key-golden", "no").encode(), 403)):
         header = b"Authorization: " + credentials + b"\r\n" if credentials else b""

@@ -84,7 +84,7 @@ def test_the_server_and_the_command_give_the_same_description(
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("prefix", ["", "/behind/a/proxy"])
-def test_all_that_the_page_links_is_there_behind_a_prefix_too(
+def test_all_links_of_the_page_work_behind_a_prefix_too(
     visitor: httpx2.Client, page: str, prefix: str
 ) -> None:
     """rules, "Trailing slash": the page answers under both paths, and its links fit both."""

@@ -178,7 +178,7 @@ NO_HTTP = [
 ]
 
 
-def test_what_is_not_http_is_a_bad_request_in_json(house: House, subtests: pytest.Subtests) -> None:
+def test_invalid_http_gets_a_bad_request_in_json(house: House, subtests: pytest.Subtests) -> None:
     """rules, "Error body": JSON on every error, those of the server itself included.
 
     decisions, "HTTP server".

@@ -198,7 +198,7 @@ def wait_until_settled(server: Server, database: str) -> None:
 
 @ONLY_EVERY
 @pytest.mark.parametrize("workers", [1, 2])
-def test_clients_that_leave_at_any_moment_leave_nothing_behind(
+def test_disconnecting_clients_leave_no_resources(
     database: str, workers: int, pytestconfig: pytest.Config
 ) -> None:
     """decisions, "Long responses"; rules, "Endurance"."""

@@ -207,7 +207,9 @@ def test_nothing_never_fits_nothing(logins: Caller, login: str, password: str) -
         {"login": "ann@example.org", "password": ""},
     ],
 )
-def test_what_is_omitted_or_empty_is_no_error(logins: Caller, parameters: dict[str, str]) -> None:
+def test_an_omitted_or_empty_value_is_not_an_error(
+    logins: Caller, parameters: dict[str, str]
+) -> None:
     """rules, "Login check": ``{"authenticated": false}``."""
     assert logins.answer(PATH, **parameters) == '{"authenticated":false}'
     assert logins.ask_with_body(PATH, parameters).content == b'{"authenticated":false}'

@@ -110,7 +110,7 @@ def test_a_success_counts_nothing_and_ends_no_count(database: str) -> None:
         assert attempt(caller, "AB3DE", "97301").text.startswith(FOUND)
 
 
-def test_nothing_to_guess_with_is_no_guess(database: str) -> None:
+def test_a_file_without_hints_is_not_guessed(database: str) -> None:
     with calling(database, "--login-failures", "1", "--account-failures", "1") as (caller, _):
         for parameters in ({}, {"login": "ada@example.org"}, {"login": "ada", "password": ""}):
             assert caller.answer(PATH, **parameters) == NO

@@ -358,7 +358,7 @@ def test_a_client_that_goes_away_ends_its_request(
     assert "Traceback" not in server.output()
 
 
-def test_no_temporary_file_is_left_behind(server: Server, path: str) -> None:
+def test_no_temporary_file_is_left(server: Server, path: str) -> None:
     """decisions, "Long responses": after whole answers, in each coding, and to HEAD."""
     for coding in ("identity", "gzip", "zstd"):
         ask_raw(server, path, coding=coding)

@@ -86,7 +86,7 @@ def test_a_slot_that_does_not_come_is_refused_and_one_that_ends_is_given_on() ->
     asyncio.run(take_slots())
 
 
-def test_slots_come_in_the_order_of_those_who_wait() -> None:
+def test_slots_are_given_in_the_order_of_waiting() -> None:
     order: list[int] = []
 
     async def wait(slots: Slots, number: int) -> None:
@@ -133,7 +133,7 @@ def test_no_slot_is_lost_with_one_who_goes_away(of_an_account: int | None) -> No
     asyncio.run(take_slots())
 
 
-def test_an_account_has_only_some_of_the_slots_and_nobody_waits_behind_it() -> None:
+def test_an_account_has_only_some_of_the_slots_and_others_do_not_wait() -> None:
     """decisions, "Long responses"."""
 
     async def take_slots() -> None:
@@ -173,7 +173,7 @@ def ask(server: Server) -> tuple[int, str, int]:
     return answer.status_code, answer.json()["error"], int(answer.headers.get("Retry-After", 0))
 
 
-def test_a_request_that_waits_for_those_before_it_is_refused_before_them(
+def test_a_waiting_request_is_refused_before_earlier_ones_end(
     postgres: Databases, tmp_path: Path
 ) -> None:
     """decisions, "More than a server can do": while each slot is taken by a slow database.

@@ -83,7 +83,7 @@ def test_accounts_have_limit_of_their_own_in_whatever_order_workers_meet_them(
     assert taken(workers[2], 9) == (True, 0)
 
 
-def test_threads_and_workers_together_take_no_more_than_there_is(tmp_path: Path) -> None:
+def test_threads_and_workers_together_take_at_most_the_available_space(tmp_path: Path) -> None:
     clock = Clock()
     workers = [RateLimit(1_000, str(tmp_path), clock) for _ in range(2)]
     allowed: list[bool] = []

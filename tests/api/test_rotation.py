@@ -84,7 +84,7 @@ def test_the_last_use_of_each_pair_is_shown(database: str) -> None:
     assert account["former_credentials_until"] > account["last_used"]
 
 
-def test_a_time_that_is_none_is_refused(database: str) -> None:
+def test_an_invalid_time_is_refused(database: str) -> None:
     for overlap in ("24", "h", "-1h", "1w", "1.5h", ""):
         done = masthead(
             "accounts",

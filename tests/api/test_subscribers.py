@@ -160,7 +160,9 @@ def searches(draw: st.DrawFn) -> dict[str, str]:
 
 
 @given(filters=searches())
-def test_any_search_finds_what_fits_all_of_it(people: Caller, filters: dict[str, str]) -> None:
+def test_any_search_finds_the_records_that_match_all_values(
+    people: Caller, filters: dict[str, str]
+) -> None:
     """rules, "Subscriber search", against a model over the loaded rows."""
     if any(value == "*" for value in filters.values()):
         return  # whether an empty value begins with nothing is not decided
@@ -273,7 +275,9 @@ def test_any_text_comes_back_as_it_was_loaded(
 
 @settings(max_examples=3)
 @given(names=st.lists(NAMES, min_size=20, max_size=30))
-def test_whoever_is_loaded_is_found_by_name(shared_publisher: Publisher, names: list[str]) -> None:
+def test_every_loaded_reader_is_found_by_name(
+    shared_publisher: Publisher, names: list[str]
+) -> None:
     """rules, "Subscriber search", for every text; from an NDJSON file."""
     shared_publisher.load(
         subscribers=[

@@ -84,7 +84,9 @@ FILTERS = st.fixed_dictionaries(
 
 
 @given(filters=FILTERS)
-def test_any_filters_find_what_fits_all_of_them(lists: Caller, filters: dict[str, Any]) -> None:
+def test_any_filters_find_the_records_that_match_all_filters(
+    lists: Caller, filters: dict[str, Any]
+) -> None:
     """interface, operation 7; rules, "Subscription filters": joined with AND."""
     assert found(lists, **filters) == expected(**filters)
 
@@ -159,7 +161,7 @@ def test_paging_visits_every_row_once(lists: Caller, limit: int, filters: dict[s
     assert all(len(page) == min(max(limit, 7), 100) for page in pages[:-1])
 
 
-def test_after_starts_behind_an_id(lists: Caller) -> None:
+def test_after_returns_only_greater_ids(lists: Caller) -> None:
     """decisions, "Order of lists": ``after=<id>``."""
     everything = ids(LOADED, "subscription_id")
     for after in (0, everything[4], everything[4] + 1, everything[-2], everything[-1]):

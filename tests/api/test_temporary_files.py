@@ -134,7 +134,7 @@ def test_closing_a_body_ends_a_write_that_waits_for_a_stopped_event_loop(
 
 
 @pytest.mark.parametrize("is_read", [False, True])
-def test_an_error_is_raised_behind_what_was_written_before_it(is_read: bool) -> None:
+def test_an_error_is_raised_after_the_earlier_bytes(is_read: bool) -> None:
     space = Space(1_000)
 
     async def fail() -> None:

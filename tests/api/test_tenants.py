@@ -182,7 +182,7 @@ def test_a_neighbour_changes_no_byte_of_any_answer(servers: Servers) -> None:
         assert shared == alone, (path, query)
 
 
-def test_an_id_of_the_neighbour_is_like_one_that_nobody_has(servers: Servers) -> None:
+def test_an_id_of_another_account_is_like_an_unknown_id(servers: Servers) -> None:
     """decisions, "Callers and tenants"."""
     golden = servers.shared["golden"]
     foreign = 0

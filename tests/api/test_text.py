@@ -183,7 +183,7 @@ def test_a_name_is_found_by_its_folded_code_points(
         ("\u212a", [36]),
     ],
 )
-def test_a_source_is_found_by_its_code_points_but_for_the_case_of_ascii_letters(
+def test_a_source_is_found_by_its_code_points_ignoring_ascii_case(
     texts: Caller, wanted: str, numbers: list[int]
 ) -> None:
     """rules, "Subscriber search"."""

@@ -146,7 +146,7 @@ def test_a_new_field_changes_every_record(publisher: Publisher) -> None:
         assert ids(record["custom_fields"], "field_id") == [1, 2, 3]
 
 
-def test_a_new_option_that_nobody_chose_changes_no_record(publisher: Publisher) -> None:
+def test_a_new_option_without_answers_changes_no_record(publisher: Publisher) -> None:
     """rules, "Change feed": every record that shows it."""
     option = {"option_id": 4, "field_id": 1, "value": "grey", "display_as": "Grey", "order": 4}
     assert publisher.changes(custom_field_options=[option]) == {}
@@ -195,7 +195,7 @@ def test_the_time_of_a_change_is_that_of_its_commit(publisher: Publisher) -> Non
     assert modified == stamp.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def test_what_no_record_of_the_feed_shows_is_no_change(publisher: Publisher) -> None:
+def test_values_that_the_feed_does_not_show_are_not_a_change(publisher: Publisher) -> None:
     """design: a row counts as changed only where a value differs, derived wire data included."""
     assert (
         publisher.changes(
@@ -255,7 +255,7 @@ def test_hiding_the_digests_changes_every_subscriber(publisher: Publisher) -> No
     assert "" not in {row["password_md5"] for row in shown}
 
 
-def test_another_tenants_load_is_no_change(publishers: Publishers) -> None:
+def test_the_load_of_another_tenant_is_not_a_change(publishers: Publishers) -> None:
     """design: lock, stamps and epoch are the account's own."""
     first, second = publishers.new(), publishers.new()
     before = through(first.caller)

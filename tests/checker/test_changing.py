@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @ON_SQLITE
-def test_what_differs_once_is_no_difference(small: Publisher) -> None:
+def test_a_passing_difference_is_not_a_difference(small: Publisher) -> None:
     """rules, "Checker: what may change meanwhile"."""
     other = says(CDC, each("subscriptions", put(copies="77")))
     times: list[Asked] = []
@@ -112,7 +112,7 @@ def test_subscribers_that_change_all_the_time_are_no_difference(small: Publisher
 
 
 @ON_SQLITE
-def test_what_an_entity_alone_lacks_once_is_no_difference(small: Publisher) -> None:
+def test_a_record_that_an_entity_lacks_once_is_not_a_difference(small: Publisher) -> None:
     """rules, "Checker: row limits of the feed": all entities may show what came meanwhile."""
     lacking: set[str] = set()
 

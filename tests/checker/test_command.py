@@ -183,7 +183,7 @@ def test_a_service_that_cannot_be_asked_ends_with_1_and_a_sentence(
 
 @ON_SQLITE
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_service_that_goes_away_is_no_difference_and_what_was_found_before_is_printed(
+def test_a_service_that_stops_is_not_a_difference_and_earlier_findings_are_printed(
     small: Publisher, tmp_path: Path, form: str
 ) -> None:
     """rules, "Exit statuses"; rules, "Checker: what may change meanwhile"."""

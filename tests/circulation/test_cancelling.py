@@ -220,7 +220,7 @@ def test_what_is_merged_into_another_one_does_not_end_by_itself(desk: Desk) -> N
     assert "was not cancelled" in refusal(desk, cancelling.uncancel, 2)
 
 
-def test_what_nobody_has_cancelled_does_not_end_with_what_it_is_merged_into(desk: Desk) -> None:
+def test_merging_into_a_cancelled_subscription_ends_nothing(desk: Desk) -> None:
     """decisions, "When it ends"."""
     desk.put("subscribers", subscriber_id=2, first_name="A.", last_name="Ames")
     desk.put("addresses", address_id=2, subscriber_id=2, address="1 Oak", city="Bath")

@@ -122,7 +122,9 @@ def test_the_books_are_exported_and_imported_byte_for_byte(publisher: Publisher)
     assert copy.exported() == exported
 
 
-def test_a_whole_export_goes_only_where_nobody_is(publisher: Publisher) -> None:
+def test_a_whole_export_is_loaded_only_into_an_account_without_subscribers(
+    publisher: Publisher,
+) -> None:
     """An account with readers of its own does not get another one's terms and money."""
     exported = publisher.exported()
     copy = other(publisher)
@@ -255,7 +257,7 @@ def test_an_erased_reader_leaves_no_digest_of_an_order(publisher: Publisher) -> 
     assert order["external_reference"] == "shop-1"
 
 
-def test_a_file_erases_nobody_who_has_issues_or_money_left(publisher: Publisher) -> None:
+def test_a_file_erases_no_reader_with_issues_or_money_left(publisher: Publisher) -> None:
     """decisions, "Readers who are erased or deleted": reader 3 has nothing left."""
     before = publisher.everything()
     with pytest.raises(BadInput, match=r"subscriber 5 has issues or money left.*when you erase"):

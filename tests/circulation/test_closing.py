@@ -294,7 +294,7 @@ READERS = st.fixed_dictionaries(
 
 @examples(6, 150)
 @given(st.lists(READERS, min_size=1, max_size=10), st.integers(0, 2), st.integers(0, 2))
-def test_the_database_serves_whom_the_rule_serves(
+def test_the_query_and_the_rule_serve_the_same_subscriptions(
     shared: Desk, readers: list[dict[str, Any]], grace_issues: int, credit: int
 ) -> None:
     """circulation, "Close": for any readers at once, what the rule says of each alone.

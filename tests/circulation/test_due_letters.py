@@ -84,7 +84,7 @@ def renewed(desk: Desk) -> int:
         return reports.efforts(reading, TODAY)[0].renewed
 
 
-def test_after_the_last_issue_those_that_were_closed_count_down(desk: Desk) -> None:
+def test_after_the_last_issue_closed_issues_count_down(desk: Desk) -> None:
     """rules, "Efforts due below zero": grace that nobody has paid for does not count."""
     efforts(desk, -2)
     with_left(desk, 0)

@@ -114,7 +114,7 @@ def test_a_row_for_an_id_of_here_names_the_record_as_it_is_called_here(
     assert "only operations give ids here" in found
 
 
-def test_ids_from_keys_never_meet_those_of_here(publisher: Publisher) -> None:
+def test_ids_from_keys_never_equal_ids_of_operations(publisher: Publisher) -> None:
     """decisions, "Ids of files and of the books": and orders take none of theirs."""
     mapping = '[[files]]\nname = "s"\n[files.tables.subscribers]\n'
     mapping += 'subscriber_id = { key = ["Nr"] }\nlast_name = "Name"\n'
@@ -157,7 +157,7 @@ def test_no_file_renames_removes_or_revives_a_reader_of_the_books(
     assert code == subscriber(publisher, 4)["renewal_code"]
 
 
-def test_complete_files_keep_whom_the_books_have_and_say_so(
+def test_complete_files_keep_readers_of_the_books_and_report_it(
     publisher: Publisher, tmp_path: Path
 ) -> None:
     """rules, "Readers whom files leave alone": F2 of the paid reader who was removed."""

@@ -194,7 +194,7 @@ def test_grace_asks_for_the_last_issue_and_not_for_the_end_in_the_file(
     assert issues.close(desk.books, 4, grace).entries == 1
 
 
-def test_an_issue_that_somebody_has_and_all_before_it_are_closed(desk: Desk) -> None:
+def test_a_delivered_issue_and_all_before_it_are_closed(desk: Desk) -> None:
     """Otherwise it could be delivered again, or be closed after a later one."""
     subscribe(desk, 1, issues=4)
     desk.put("subscription_issues", subscription_id=1, issue_id=5)

@@ -83,7 +83,7 @@ def test_what_raises_and_a_dry_run_leave_no_trace(desk: Desk, how: str) -> None:
     assert said(desk) == []
 
 
-def test_what_no_partner_sees_is_no_commit_but_an_entry(desk: Desk) -> None:
+def test_a_change_that_no_partner_sees_makes_an_entry_and_no_commit(desk: Desk) -> None:
     before = desk.rows(COMMITS)
     with operation(desk.store, desk.account_id, ACTOR) as running:
         running.connection.change(
@@ -104,7 +104,7 @@ def test_what_changes_nothing_and_says_nothing_has_no_entry(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("what", ["a deletion", "answers"])
-def test_a_commit_of_which_no_row_but_this_tells_is_kept(desk: Desk, what: str) -> None:
+def test_a_commit_that_only_this_row_shows_is_kept(desk: Desk, what: str) -> None:
     before = desk.rows(COMMITS)[0][0]
     with operation(desk.store, desk.account_id, ACTOR) as running:
         values = {"account_id": desk.account_id, "commit_id": running.commit_id}
@@ -123,7 +123,7 @@ def test_a_commit_of_which_no_row_but_this_tells_is_kept(desk: Desk, what: str) 
     assert desk.rows(COMMITS) == [(before + 1,)]
 
 
-def test_the_day_and_the_time_are_the_clock_s_in_the_account_s_zone(desk: Desk) -> None:
+def test_day_and_time_are_in_the_account_s_time_zone(desk: Desk) -> None:
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE accounts SET time_zone = 'Pacific/Auckland'")
     desk.to("2026-03-01")

@@ -83,7 +83,7 @@ def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
     ]
 
 
-def test_somebody_new_orders_a_gift(shop: str) -> None:
+def test_a_new_reader_orders_a_gift(shop: str) -> None:
     who = ("--email=cleo@example.org", "--first-name=Cleo", "--last-name=Day", *OAK)
     gift = ("--recipient-last-name=Fox", "--recipient-address=1 Pine", "--recipient-city=Reno")
     assert run(shop, "order", "add", *who, *gift, "--bundle=1", "--product=1", "--paid") == [
@@ -170,7 +170,7 @@ def test_an_allowance_gives_money_back_and_keeps_the_issues(shop: str) -> None:
     assert "is not paid" in refused(shop, "order", "allowance", 2, "--amount=1")
 
 
-def test_a_name_beside_an_id_is_that_of_the_address(shop: str) -> None:
+def test_a_name_given_with_an_id_belongs_to_the_address(shop: str) -> None:
     named = ("--first-name=Ada", "--last-name=Lee", "--address=9 Ash", "--city=Reno")
     run(shop, "order", "add", "--subscriber=1", *named, "--bundle=1", "--paid")
     assert "mailing address 2: Ada Lee, 9 Ash, Reno" in run(shop, "subscription", "show", 1)
@@ -195,7 +195,7 @@ def test_a_type_is_taken_in_either_letter_case(shop: str) -> None:
     ]
 
 
-def test_nothing_is_ordered_behind_what_is_unlimited(shop: str, tmp_path: Path) -> None:
+def test_no_order_extends_an_unlimited_subscription(shop: str, tmp_path: Path) -> None:
     """rules, "Orders behind an unlimited term": what stands there would never come."""
     run(shop, "catalogue", "bundle", "add", "Digital", "--line=1:12:Digital:20")
     run(shop, "order", "add", "--subscriber=1", "--bundle=3", "--paid")

@@ -205,7 +205,7 @@ def test_who_is_erased_with_issues_left_is_named_until_the_subscription_is_cance
     assert sums == {"received": 3600, "earned": 300, "refunded": 3300}
 
 
-def test_the_same_order_again_brings_nobody_back(desk: Desk) -> None:
+def test_repeating_an_order_restores_no_subscriber(desk: Desk) -> None:
     """rules, "Personal data: later loads": a shop's export still has the order."""
     erase(desk)
     before = desk.everything()

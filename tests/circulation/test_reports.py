@@ -115,7 +115,7 @@ def test_the_circulation_comes_from_that_of_the_issue_before(books: str, tmp_pat
     ]
 
 
-def test_the_first_issue_with_a_list_has_none_before_it(books: str) -> None:
+def test_the_first_issue_with_a_list_has_no_issue_before_it(books: str) -> None:
     """rules, "The issue before": what was closed before the books were opened has no list."""
     done = masthead("report", "circulation", 10, "--account=1", database=books)
     assert "Tide September 2025 has no mailing list here: it counts as nothing" in done.stdout
@@ -155,7 +155,7 @@ def test_the_liability_of_a_past_day_is_what_was_booked_until_then(
     ]
 
 
-def test_what_expires_stands_with_its_last_issue(books: str, tmp_path: Path) -> None:
+def test_an_expiring_subscription_is_listed_with_its_last_issue(books: str, tmp_path: Path) -> None:
     """circulation, "Reports": the expected expiries that the subscriptions have."""
     assert table(books, "expiries", folder=tmp_path) == [
         ["Tide", "earlier issues", "", "1", "1", "1"],

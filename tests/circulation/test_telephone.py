@@ -99,7 +99,7 @@ def test_cancelling_with_a_refund_gives_back_what_is_unearned_and_its_tax(desk: 
     assert order == subscribed
 
 
-def test_an_extension_is_free_and_behind_all_others(desk: Desk) -> None:
+def test_an_extension_is_a_free_term_after_all_others(desk: Desk) -> None:
     """circulation, "Extension"."""
     term_id = subscriptions.extend(desk.books, 1, 2).term_id
     found = desk.table("terms")[-1]

@@ -96,7 +96,7 @@ def test_nobody_is_in_two_groups_and_the_order_does_not_matter(
         (["ada", "ben", "a."], [[1, 3]]),
     ],
 )
-def test_a_family_is_no_duplicate(names: list[str], groups: list[list[int]]) -> None:
+def test_a_family_is_not_a_duplicate(names: list[str], groups: list[list[int]]) -> None:
     assert alike(Person(n, name, "ames") for n, name in enumerate(names, 1)) == groups
 
 

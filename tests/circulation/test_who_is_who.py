@@ -110,7 +110,7 @@ def test_two_libraries_of_one_agency_are_two_readers(desk: Desk) -> None:
     assert place(desk, other).subscriber_id == 4
 
 
-def test_whoever_is_named_by_an_email_address_needs_the_same_name(desk: Desk) -> None:
+def test_an_email_address_names_a_reader_only_with_the_same_name(desk: Desk) -> None:
     ada = Person(email="a@x.example", first_name="Ada", last_name="Ames")
     assert place(desk, ada).subscriber_id == 1
     for same in (ada._replace(first_name="ADA"), ada._replace(first_name="", last_name="")):
@@ -169,7 +169,7 @@ def test_a_renewal_code_names_its_reader_and_stays_so_when_merged(desk: Desk) ->
         assert place(desk, merged).subscriber_id == 1
 
 
-def test_who_pays_for_somebody_else_gives_a_gift_unless_it_is_said(desk: Desk) -> None:
+def test_an_order_for_another_person_is_a_gift_by_default(desk: Desk) -> None:
     """decisions, "Who gives a gift"."""
     place(desk, OTTO, Item(YEAR, recipient=Person(last_name="Fox", address=at("8 A"))))
     reader = Person(2)
@@ -218,7 +218,7 @@ def test_a_whole_address_has_a_street_and_a_city(
     assert lacking(address) == lacks
 
 
-def test_whoever_has_a_city_has_one_at_every_address() -> None:
+def test_a_reader_with_a_city_has_one_at_every_address() -> None:
     """rules, "Whole addresses": a street alone replaces no whole address."""
     present = [{"address": "2 B", "city": "Bath"}]
     assert lacking({"address": "1 A"}, present) == ("city",)

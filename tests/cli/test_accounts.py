@@ -154,9 +154,7 @@ def test_credentials_that_http_basic_cannot_carry_are_refused(
     assert (show(account)["api_key"], show(account)["api_login"]) == ("key", "login")
 
 
-def test_a_pair_that_is_another_account_s_the_other_way_round_is_bad_data(
-    account: str, tmp_path: Path
-) -> None:
+def test_the_swapped_pair_of_another_account_is_bad_data(account: str, tmp_path: Path) -> None:
     """rules, "Credentials that are crosswise"."""
     crosswise = ("--api-key=login", "--api-login=key")
     sentence = "account 1 has this pair the other way round, and a pair opens its account either"
@@ -176,7 +174,7 @@ def test_to_set_what_is_set_already_changes_nothing(account: str, same: list[str
 
 
 @pytest.mark.parametrize("account_id", ["x", "1.5", "9223372036854775808"])
-def test_an_id_that_is_no_number_of_64_bits_is_bad_usage(database: str, account_id: str) -> None:
+def test_an_id_beyond_64_bits_is_bad_usage(database: str, account_id: str) -> None:
     masthead("accounts", "add", account_id, database=database, exit_status=2)
 
 

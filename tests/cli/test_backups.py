@@ -366,7 +366,7 @@ def test_what_a_killed_command_leaves_is_removed_by_the_next(
     assert list(folder.glob("*.unfinished-*")) == [mine]
 
 
-def test_what_others_put_beside_a_backup_is_neither_followed_nor_waited_for(
+def test_links_and_pipes_beside_a_backup_are_neither_followed_nor_read(
     named: str, tmp_path: Path
 ) -> None:
     """rules, "Backups": a folder for all backups may be open to other users."""
@@ -393,7 +393,7 @@ def test_what_a_running_backup_makes_is_left_alone(big: str, tmp_path: Path) -> 
     assert not list(tmp_path.glob("*.unfinished-*"))
 
 
-def test_what_is_no_whole_backup_leaves_the_database_as_it_was(loaded: str, tmp_path: Path) -> None:
+def test_an_incomplete_backup_leaves_the_database_unchanged(loaded: str, tmp_path: Path) -> None:
     before = exported(loaded, tmp_path / "before")
     backup = tmp_path / "backup"
     masthead("backup", backup, database=loaded)

@@ -186,7 +186,7 @@ def test_openapi_prints_a_document_and_needs_no_database(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_that_has_seen_enough_is_no_fault(database: str) -> None:
+def test_a_reader_that_stops_early_is_not_a_fault(database: str) -> None:
     with subprocess.Popen(
         [*MASTHEAD, "openapi"],
         env=environment(database),

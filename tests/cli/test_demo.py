@@ -133,7 +133,7 @@ def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_p
         assert masthead("report", report, "--account", 1, database=database).stdout.count("\n") > 9
 
 
-def test_a_demo_that_was_interrupted_in_its_books_is_made_anew(
+def test_a_demo_that_was_interrupted_in_its_books_is_made_again(
     database: str, tmp_path: Path
 ) -> None:
     """rules, "Sample data has a catalogue and no books": without its key it is not complete."""

@@ -86,7 +86,9 @@ def test_what_a_stream_lacks_is_shown_all_the_same(named: str, locale: str, tmp_
     assert b"there is no such file or folder" in missing.stderr
 
 
-def test_an_argument_that_is_no_text_is_refused_with_a_sentence(named: str, tmp_path: Path) -> None:
+def test_an_argument_that_is_not_text_is_refused_with_a_sentence(
+    named: str, tmp_path: Path
+) -> None:
     """rules, "Encoding of output": a path that the database's driver cannot take."""
     url = f"sqlite:///{tmp_path}/Ω.db"
     arguments = ("accounts", "add", "1", "--database", url)

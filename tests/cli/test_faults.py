@@ -108,7 +108,7 @@ def test_an_import_over_a_failing_disk_says_so_and_changes_nothing(disk: Disk) -
 
 
 @pytest.mark.parametrize("fault", ["read ioerr", "read full"])
-def test_a_server_over_a_failing_disk_says_503_and_serves_again_by_itself(
+def test_a_server_on_a_failing_disk_answers_503_and_recovers_automatically(
     served: tuple[Disk, str], fault: str
 ) -> None:
     """rules, "Faults of the disk"."""
@@ -175,7 +175,7 @@ def statuses_until(url: str, wanted: int, path: str = "/2/subscribers/?limit=5")
     return found
 
 
-def test_a_file_that_is_moved_away_is_served_no_more_until_it_is_back(disk: Disk) -> None:
+def test_a_moved_file_is_not_served_until_it_is_back(disk: Disk) -> None:
     """rules, "A file that is gone": a server would else read it for ever, and write nothing."""
     away = disk.folder / "away"
     with serving(disk.database) as server:

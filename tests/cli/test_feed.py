@@ -172,7 +172,7 @@ def test_an_epoch_starts_at_a_whole_second_and_includes_it(store: Store, tmp_pat
         assert "/snapshot?entities=" in sentence
 
 
-def test_a_database_without_accounts_has_nothing_to_begin_anew(database: str) -> None:
+def test_a_database_without_accounts_begins_no_epoch(database: str) -> None:
     """rules, "Change feed": and an account that comes later is in no epoch."""
     masthead("database", "migrate", database=database)
     assert begin_epoch(database) == "a new epoch began in 0 accounts\n"
@@ -182,7 +182,7 @@ def test_a_database_without_accounts_has_nothing_to_begin_anew(database: str) ->
         assert subscribers(ask(server.url, since=yesterday)) == []
 
 
-def test_its_help_says_when_to_call_it_and_what_comes_of_it(database: str) -> None:
+def test_its_help_says_when_to_call_it_and_what_it_does(database: str) -> None:
     group = masthead("feed", "--help", database=database).stdout
     assert "new-epoch" in group
     text = masthead("feed", "new-epoch", "--help", database=database).stdout

@@ -98,7 +98,7 @@ def ask(address: tuple[str, int], count: int = MANY, connections: int = 4) -> No
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
-def test_a_log_that_nobody_reads_stops_nothing_and_its_gap_is_counted(
+def test_an_unread_log_stops_nothing_and_lost_lines_are_counted(
     database: str, workers: int
 ) -> None:
     """rules, "A log that nobody reads"."""
@@ -120,7 +120,7 @@ def test_a_log_that_nobody_reads_stops_nothing_and_its_gap_is_counted(
 
 
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=ONLY_LONG), 2])
-def test_no_line_is_lost_and_none_is_torn_where_somebody_reads(database: str, workers: int) -> None:
+def test_a_reader_of_the_log_gets_every_line_whole(database: str, workers: int) -> None:
     """rules, "A log that nobody reads": two workers write to one pipe."""
     with logging_to_a_pipe(database, f"--workers={workers}") as (process, address, log):
         lines: list[str] = []

@@ -108,7 +108,7 @@ def test_the_numbers_are_those_of_all_workers(loaded: str, workers: int) -> None
     assert 0 < took < 20 * 60
 
 
-def test_what_is_no_http_is_counted_too(loaded: str) -> None:
+def test_invalid_http_is_counted_too(loaded: str) -> None:
     with serving(loaded, "--metrics-port=0") as server:
         with socket.create_connection(server.address) as client:
             client.sendall(b"nonsense\r\n\r\n")
@@ -203,7 +203,7 @@ def descriptors(server: Server) -> int:
     return len(list(Path(f"/proc/{server.process_id}/fd").iterdir()))
 
 
-def test_silent_clients_take_few_descriptors_and_nobody_s_turn(loaded: str) -> None:
+def test_silent_clients_take_few_descriptors_and_delay_no_other_client(loaded: str) -> None:
     """rules, "Metrics": the oldest makes room, and each has seconds."""
     with serving(loaded, "--metrics-port=0") as server, ExitStack() as stack:
         read(server)

@@ -132,7 +132,7 @@ def test_who_does_not_exist_is_said(person: str, command: str) -> None:
     assert [record["command"].split()[0] for record in records(person)] == ["accounts", "import"]
 
 
-def test_a_subscribers_data_are_all_that_is_held_and_nobody_elses(person: str) -> None:
+def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str) -> None:
     """rules, "Personal data: what is stored"; each record as the interface shows it."""
     held = json.loads(masthead("subscriber-data", *WHOM, database=person).stdout)
     with serving(person) as server:

@@ -85,7 +85,7 @@ def test_the_brake_stops_a_load_unless_more_is_allowed(loaded: str, files: Path)
 
 
 @pytest.mark.parametrize("share", ["", "many", "-1", "1.5", "101%", "5 %", "%"])
-def test_what_is_no_share_is_wrong_usage(loaded: str, files: Path, share: str) -> None:
+def test_an_invalid_share_is_wrong_usage(loaded: str, files: Path, share: str) -> None:
     options = ("--account=1", "--complete", f"--max-removed={share}")
     refused = masthead("import", files, *options, database=loaded, exit_status=2)
     assert "--max-removed" in refused.stderr

@@ -134,7 +134,7 @@ def test_curl_prints_no_yes_without_an_answer(serve: Serve, answer: Reply) -> No
     assert not is_whole
 
 
-def test_eleven_guesses_open_for_nobody(connect: Connect, masthead_url: str) -> None:
+def test_eleven_guesses_never_open_a_session(connect: Connect, masthead_url: str) -> None:
     """The lock of Masthead itself; the right password is not even tried."""
     client: Client = connect(masthead_url, "key-golden", "login-golden")
     said: list[object] = []

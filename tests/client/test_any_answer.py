@@ -170,7 +170,7 @@ def test_any_record_is_read_or_is_an_error_of_the_service(
 
 
 @given(headers=st.fixed_dictionaries({}, optional={"Retry-After": _values, "Date": _dates}))
-def test_any_time_to_try_again_is_none_or_one_that_a_clock_can_wait(
+def test_any_retry_time_is_ignored_or_can_be_waited(
     headers: dict[str, str],
 ) -> None:
     """rules, "Client: what is tried again"."""

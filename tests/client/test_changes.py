@@ -238,7 +238,7 @@ def count_in_a_coroutine(url: str) -> int:
 @pytest.mark.parametrize(
     "count", [count_plainly, pytest.param(count_in_a_coroutine, marks=ONLY_LONG)]
 )
-def test_memory_stays_flat_however_long_the_feed_is(serve: Serve, count: Any) -> None:
+def test_memory_stays_flat_for_a_feed_of_any_length(serve: Serve, count: Any) -> None:
     """interface, operation 4: it applies no row limit."""
     service = serve(long_feed)
     tracemalloc.start()

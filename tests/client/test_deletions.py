@@ -102,7 +102,7 @@ def test_an_answer_of_another_form_is_an_error(
     assert str(caught.value) == sentence
 
 
-def test_numbers_and_keys_that_nobody_asked_for(connect: Connect, serve: Serve) -> None:
+def test_unrequested_numbers_and_keys(connect: Connect, serve: Serve) -> None:
     """rules, "Client: reading generously"."""
     service = serve(in_turn(Reply('{"purchases":["9"],"orders":[1, "2"]}', headers=THROUGH)))
     found = connect(service.url).deletions(SINCE, ["orders"])

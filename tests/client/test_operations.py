@@ -34,7 +34,7 @@ def test_a_login_that_fits(golden: Client) -> None:
     assert golden.authenticate("mira.lang@example.org", "secret") == typed.LOGIN
 
 
-def test_a_login_that_is_nobodys(golden: Client) -> None:
+def test_a_login_that_fits_no_subscriber(golden: Client) -> None:
     """interface, operation 3."""
     assert golden.authenticate("mira.lang@example.org", "Secret") is None
     assert golden.authenticate("", "") is None

@@ -116,7 +116,7 @@ def test_a_base_url_with_a_path(connect: Connect, serve: Serve, ending: str) -> 
 @pytest.mark.parametrize(
     "ending", ["redirects", "https://", "press.example", "http://x:port", "ftp://x"]
 )
-def test_a_base_url_that_is_none(connect: Connect, ending: str) -> None:
+def test_an_invalid_base_url(connect: Connect, ending: str) -> None:
     with pytest.raises(BadInput) as caught:
         connect(ending)
     assert str(caught.value) == "the base URL reads https://host, or https://host/path"
@@ -258,7 +258,7 @@ def test_a_login_check_that_answers_neither_yes_nor_no(connect: Connect, serve: 
 
 
 @pytest.mark.parametrize("member", [None, 7, {}, {"count": None, "digest": "a"}, {"count": "1"}])
-def test_a_digest_that_is_none(connect: Connect, serve: Serve, member: Any) -> None:
+def test_an_invalid_digest(connect: Connect, serve: Serve, member: Any) -> None:
     client = connect(serve(in_turn(reply({"orders": member}))).url)
     with pytest.raises(UnexpectedResponse, match="/digest: "):
         client.digest(["orders"])

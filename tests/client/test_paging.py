@@ -124,7 +124,7 @@ def test_a_link_to_the_next_page_in_any_form(connect: Connect, serve: Serve, lin
         ),
     ],
 )
-def test_what_is_no_link_to_a_next_page(connect: Connect, serve: Serve, link: str) -> None:
+def test_invalid_links_to_a_next_page(connect: Connect, serve: Serve, link: str) -> None:
     service = serve(in_turn(page(1, 2, link=link), page(3)))
     assert all_ids(connect(service.url)) == [1, 2]
     assert len(service.asked) == 1

@@ -117,7 +117,7 @@ def test_a_truncation_within_a_character_is_an_error() -> None:
 
 @settings(max_examples=60)
 @given(feed=feeds(), more=st.binary(min_size=1, max_size=5), cut=st.integers(0, 2**20))
-def test_nothing_may_follow_the_end_but_space(feed: Feed, more: bytes, cut: int) -> None:
+def test_only_white_space_may_follow_the_end(feed: Feed, more: bytes, cut: int) -> None:
     pieces = pieces_of(feed.body + more, [cut])
     if more.strip(b" \t\r\n"):
         with pytest.raises(ValueError, match=r"something follows its end|codec can't decode"):
@@ -228,7 +228,7 @@ def test_any_truncation_of_a_list_is_an_error(count: int, end: int) -> None:
         ("[]]", "something follows its end"),
     ],
 )
-def test_what_is_no_list_is_said_in_a_sentence(body: str, sentence: str) -> None:
+def test_a_missing_list_is_reported_in_a_sentence(body: str, sentence: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the whole sentence is compared
         read_by(ListReader(MailingListEntry), [body.encode()])
     assert str(caught.value) == sentence

@@ -162,7 +162,7 @@ NO_DATES = [
 
 
 @pytest.mark.parametrize("written", ["soon", "-5", "1.5", "", "٣", *NO_DATES])
-def test_a_time_to_try_again_that_is_none_counts_as_not_said(written: str) -> None:
+def test_an_invalid_retry_time_is_ignored(written: str) -> None:
     headers = [(b"Retry-After", written.encode())]
     request = httpx2.Request("GET", "http://service.example")
     response = httpx2.Response(503, headers=headers, request=request)
@@ -186,7 +186,7 @@ def test_a_time_beyond_all_clocks_is_a_long_one(
 
 
 @pytest.mark.parametrize("written", NO_DATES)
-def test_a_feed_with_a_date_that_is_none_is_an_error(
+def test_a_feed_with_an_invalid_date_is_an_error(
     connect: Connect, serve: Serve, written: str
 ) -> None:
     service = serve(in_turn(Reply(GOOD.body, headers={"Date": written})))
@@ -194,7 +194,7 @@ def test_a_feed_with_a_date_that_is_none_is_an_error(
         ask_for_the_feed(connect(service.url))
 
 
-def test_nobody_there_is_an_error_in_time(connect: Connect) -> None:
+def test_a_service_that_does_not_listen_is_an_error_in_time(connect: Connect) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"

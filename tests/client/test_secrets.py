@@ -95,7 +95,7 @@ def test_a_login_check_leaves_no_trace(
     assert shown("".join(repr(vars(record)) for record in caplog.records)) == []
 
 
-def test_a_list_by_email_leaves_no_trace_of_it(
+def test_a_list_by_email_leaves_no_trace_of_the_email(
     connect: Connect, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     following = f'<?email={quote(READER)}&after=1>; rel="next"'
@@ -108,7 +108,7 @@ def test_a_list_by_email_leaves_no_trace_of_it(
     assert shown(caplog.text) == []
 
 
-def test_the_path_is_logged_for_whoever_looks_for_a_fault(
+def test_the_path_is_logged_for_debugging(
     connect: Connect, serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     service = serve(in_turn(reply({"authenticated": False})))

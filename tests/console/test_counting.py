@@ -83,7 +83,7 @@ def small(store: Store) -> Iterator[Desk]:
         yield desk
 
 
-def test_the_figures_are_those_that_a_person_counts(small: Desk) -> None:
+def test_the_figures_equal_those_counted_by_hand(small: Desk) -> None:
     """rules, "What the console counts"."""
     found = figures_of(small.store, 1, TODAY)
     assert found.press_runs == {1: PressRun(printed=4, digital=1)}

@@ -31,7 +31,7 @@ def browser(console: Console) -> Browser:
     return console.signed_in("manager")
 
 
-def test_an_error_stands_beside_its_field_and_what_was_typed_is_kept(
+def test_an_error_is_beside_its_field_and_the_typed_values_are_kept(
     browser: Browser, desk: Desk
 ) -> None:
     path = "/subscribers/15/edit"
@@ -173,7 +173,7 @@ FIELDS = (
 
 @MORE_WITH_EVERY
 @pytest.mark.parametrize("path", [page.path for page in PAGES if page.method == "POST"])
-def test_whatever_is_typed_gets_a_sentence_and_never_a_fault(browser: Browser, path: str) -> None:
+def test_any_input_gets_a_sentence_and_never_a_fault(browser: Browser, path: str) -> None:
     """All fields of a page, and some that it does not have, with any text."""
     where = path_of(path)
     shown = browser.get(where)
@@ -202,7 +202,7 @@ def _selects(text: str) -> list[str]:
 @given(
     text=TEXTS, name=st.sampled_from(["q", "before", "next", "account", "until", "issue", "day"])
 )
-def test_whatever_is_asked_gets_a_page(browser: Browser, text: str, name: str) -> None:
+def test_any_request_gets_a_page(browser: Browser, text: str, name: str) -> None:
     for path in ("/find", "/audit", "/lists", "/orders/new", "/reports/liability", "/sign-in"):
         answer = browser.get(path, **{name: text})
         assert answer.status_code in {200, 400, 404, 409}, (path, name, text)
@@ -248,7 +248,7 @@ def _url(desk: Desk) -> str:
     return str(getattr(found, "_url", "")) or f"sqlite:///{found.path}"
 
 
-def test_letters_of_a_mistyped_publication_are_not_those_of_all(
+def test_a_mistyped_publication_does_not_select_the_letters_of_all(
     browser: Browser, desk: Desk
 ) -> None:
     """circulation, "Renewals": nothing is noted as sent, and the page says why."""

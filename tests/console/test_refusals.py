@@ -109,7 +109,7 @@ def test_each_page_is_in_the_table_of_roles() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.method} {page.path}")
-def test_a_role_is_refused_what_is_not_its_own_and_nothing_else(
+def test_a_role_is_refused_exactly_what_it_may_not_do(
     browsers: dict[str, Browser], page: object
 ) -> None:
     """The issue's table; nothing that is posted here is complete enough to change anything."""

@@ -115,7 +115,7 @@ def test_a_removed_operator_is_out_and_a_new_one_of_the_name_is_not_let_in_by_ol
     assert not session.is_in
 
 
-def test_a_session_that_began_with_a_password_that_was_changed_meanwhile_is_none(
+def test_a_session_ends_when_its_password_is_changed(
     console: Console, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The old password is compared, then the new one is set, then the session is written."""
@@ -155,7 +155,7 @@ def test_each_sign_in_begins_a_new_session(console: Console) -> None:
     assert browser.client.cookies[COOKIE] != first
 
 
-def test_a_session_of_one_account_is_none_of_another(console: Console) -> None:
+def test_a_session_is_valid_for_one_account_only(console: Console) -> None:
     browser = console.signed_in("manager")
     token = browser.client.cookies[COOKIE].partition(".")[2]
     for cookie in (f"2.{token}", f"01.{token}", token, f"1.{token}x", "1.", "9" * 30 + ".x"):

@@ -173,7 +173,7 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(console: Console)
     assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
 
 
-def test_behind_a_proxy_each_cookie_is_for_tls_and_this_host_alone(desk: Desk) -> None:
+def test_behind_a_proxy_each_cookie_is_for_tls_and_this_host_only(desk: Desk) -> None:
     with serving_console(desk.store, behind_proxy=True) as console:
         console.add("proxied")
         browser = console.browser()

@@ -173,9 +173,7 @@ def test_what_cannot_be_undone_is_done_as_it_was_shown_or_not_at_all(
     assert browser.post("/orders/2/refund", input_values(changed.text)).status_code == 303
 
 
-def test_an_item_that_is_not_there_is_said_beside_what_was_typed(
-    desk: Desk, console: Console
-) -> None:
+def test_an_unknown_item_is_reported_beside_the_typed_values(desk: Desk, console: Console) -> None:
     _place(desk, 12)
     browser = console.signed_in("finance")
     form = opened(browser, "/orders/2/refund")

@@ -92,7 +92,7 @@ def test_a_record_has_an_example(name: str) -> None:
         assert problems_of(schema, example) == []
 
 
-def test_each_error_stands_once_and_has_its_sentence() -> None:
+def test_each_error_is_described_once_with_its_sentence() -> None:
     """rules, "Error body"; interface, "Errors"."""
     assert len(COMPONENTS["responses"]) == len(guidance.ERRORS) == len(examples.ERRORS)
     for response in COMPONENTS["responses"].values():
@@ -114,7 +114,7 @@ def test_the_example_of_a_body_has_the_entities_of_the_request_in_their_order() 
         assert ",".join(content["example"]) == asked["example"]
 
 
-def test_nothing_is_explained_that_is_not_there() -> None:
+def test_each_explanation_has_its_field_or_operation() -> None:
     """A text whose field or operation was renamed would be lost without a word."""
     assert set(guidance.OPERATIONS) == set(OPERATIONS)
     used = {p["name"] for o in OPERATIONS.values() for p in o.get("parameters", [])}

@@ -200,7 +200,7 @@ def test_each_document_is_a_new_one() -> None:
     assert document() == DOCUMENT
 
 
-def test_all_ten_operations_and_what_is_served_beside_them_are_described() -> None:
+def test_all_ten_operations_and_the_extensions_are_described() -> None:
     beside = ["/snapshot", "/deletions", "/digest", "/health"]
     assert list(PATHS) == [operation.path for operation in OPERATIONS.values()] + beside
     assert len(PATHS) == 10 + 4
@@ -405,7 +405,7 @@ def test_a_value_that_the_wire_never_shows_is_refused(
     assert problems_of(name, answer) != []
 
 
-def test_a_login_that_does_not_fit_stands_alone() -> None:
+def test_a_login_that_does_not_fit_has_no_other_members() -> None:
     """interface, operation 3."""
     assert problems_of("authenticate_subscriber", {"authenticated": False}) == []
     assert problems_of("authenticate_subscriber", {"authenticated": True}) != []

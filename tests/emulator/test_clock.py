@@ -84,7 +84,7 @@ def test_a_change_after_the_clock_went_back_is_not_missed(
         assert len(list(changes)) == 1
 
 
-def test_who_has_a_subscription_that_is_not_expired_depends_on_it(server: MastheadServer) -> None:
+def test_whether_a_subscription_has_expired_depends_on_the_clock(server: MastheadServer) -> None:
     """rules, "Login check": of two who fit, the one whose subscription runs."""
     server.add("publications", LEAST["publications"])
     server.add("subscribers", READER, {**READER, "subscriber_id": 2})

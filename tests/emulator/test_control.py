@@ -133,7 +133,7 @@ def test_what_it_does_not_understand_gets_a_sentence(
     assert sentence in found[1]
 
 
-def test_of_a_kind_that_is_given_twice_nothing_is_added(server: MastheadServer) -> None:
+def test_a_kind_that_is_given_twice_adds_nothing(server: MastheadServer) -> None:
     """rules, "The records of the emulator": all of a call or none."""
     assert send(server, "POST", "/records", TWICE)[0] == 400
     answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
@@ -187,7 +187,7 @@ def test_nothing_is_added_by_an_empty_list(server: MastheadServer) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: f"{each.method} {each.path}")
-def test_each_operation_stands_on_the_page_and_takes_its_example(
+def test_each_operation_is_on_the_page_and_accepts_its_example(
     server: MastheadServer, operation: tuple[str, ...]
 ) -> None:
     method, path, _, meaning, example = operation

@@ -126,7 +126,7 @@ def test_no_spelling_of_an_id_adds_a_record_that_is_there(
     assert found["first_name"] == "Ann"
 
 
-def test_a_new_record_has_the_renewal_code_of_its_id_however_it_is_spelled(
+def test_a_new_record_has_the_renewal_code_of_its_id_in_any_spelling(
     server: MastheadServer,
 ) -> None:
     body = '{"subscribers": [{"subscriber_id": "\\u0035"}]}'

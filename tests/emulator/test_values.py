@@ -122,7 +122,7 @@ def test_any_other_value_is_refused_with_its_place(
     assert answer.status_code == 404
 
 
-def test_what_is_no_record_is_refused(server: MastheadServer, client: Client) -> None:
+def test_an_invalid_record_is_refused(server: MastheadServer, client: Client) -> None:
     server.add("subscribers", MappingProxyType({"subscriber_id": 1}))
     (found,) = client.search_subscribers()
     wrong: Any = found

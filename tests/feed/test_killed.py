@@ -152,7 +152,7 @@ def forget(store: Store, copy: KeptCopy, base: Base, folder: Path) -> None:
 
 
 @ONLY_LONG
-def test_a_copy_is_complete_whatever_is_killed_and_whenever(
+def test_a_copy_is_complete_after_any_kill(
     store: Store, base: Base, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """design, "The change feed": at least once, never zero times; a broken response can be told."""
@@ -169,7 +169,7 @@ def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
 
 @SHORT_ON_SQLITE
 @MORE_WITH_EVERY
-def test_a_mirror_is_complete_whatever_is_killed_and_whenever(
+def test_a_mirror_is_complete_after_any_kill(
     store: Store,
     new_mirror: Callable[[str], str],
     base: Base,

@@ -115,7 +115,7 @@ def test_curl_on_a_slow_line_gets_the_answer(wire: Wire, tmp_path: Path) -> None
     assert done.stderr == ""
 
 
-def test_what_is_read_behind_the_last_answer_is_bounded(wire: Wire) -> None:
+def test_the_bytes_read_after_the_last_response_are_bounded(wire: Wire) -> None:
     """rules, "Responses before the end of a request": whoever never ends is cut off."""
     sent = 0
     with socket.create_connection(wire.server.address, HANG_S) as connection:
@@ -176,7 +176,9 @@ def test_clients_that_leave_before_their_answer_are_no_error(wire: Wire) -> None
     assert wire.one(wire.head(b"/health")).status == 200
 
 
-def test_whoever_sends_megabytes_over_tls_gets_the_answer(store: Store, tmp_path: Path) -> None:
+def test_a_client_that_sends_megabytes_over_tls_gets_the_response(
+    store: Store, tmp_path: Path
+) -> None:
     """rules, "Responses before the end of a request"."""
     if shutil.which("openssl") is None:
         pytest.skip("needs openssl, which makes a certificate")

@@ -118,7 +118,7 @@ def test_http_1_0_knows_no_chunks(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("expected", [b"other", b"100-continue, other", b""])
-def test_nothing_but_100_continue_is_expected(wire: Wire, expected: bytes) -> None:
+def test_any_expectation_but_100_continue_is_refused(wire: Wire, expected: bytes) -> None:
     """rules, "Requests that can be read in two ways": RFC 9110 section 10.1.1."""
     assert status(wire, wire.head(TARGET, b"Expect: " + expected)) == 417
 
@@ -129,7 +129,7 @@ def test_http_1_0_is_not_told_to_go_on(wire: Wire) -> None:
     assert status(wire, request + wire.authorization + b"\r\n{}") == 200
 
 
-def test_what_comes_behind_a_body_is_no_header(wire: Wire) -> None:
+def test_bytes_after_a_body_are_not_a_header(wire: Wire) -> None:
     """rules, "Requests that can be read in two ways": no credentials behind the request."""
     head = GOOD + b"Connection: close\r\nTransfer-Encoding: chunked\r\n"
     good, bad = wire.authorization, b"Authorization: Basic Og==\r\n"
@@ -137,13 +137,13 @@ def test_what_comes_behind_a_body_is_no_header(wire: Wire) -> None:
     assert status(wire, head + good + b"\r\n0\r\n" + bad + b"\r\n") == 200
 
 
-def test_lines_behind_a_body_count_as_headers(wire: Wire) -> None:
+def test_lines_after_a_body_count_as_headers(wire: Wire) -> None:
     """rules, "Statuses": 431."""
     request = GOOD + b"Transfer-Encoding: chunked\r\n" + wire.authorization + b"\r\n0\r\n"
     assert status(wire, request + b"X: y\r\n" * 10_000 + b"\r\n") == 431
 
 
-def test_many_headers_count_however_short(wire: Wire) -> None:
+def test_many_short_headers_count(wire: Wire) -> None:
     """rules, "Statuses": 431."""
     assert status(wire, wire.head(TARGET, *[b"a:"] * 1_000)) == 200
     assert status(wire, wire.head(TARGET, *[b"a:"] * 9_000)) == 431
@@ -320,7 +320,7 @@ def test_json_that_readers_understand_in_different_ways_is_refused(wire: Wire, b
 
 
 @pytest.mark.parametrize("lines", [b"Content-Encoding: GZIP", b"Content-Encoding: gzip, identity"])
-def test_a_compressed_body_is_refused_however_it_says_so(wire: Wire, lines: bytes) -> None:
+def test_a_compressed_body_is_refused_for_every_encoding(wire: Wire, lines: bytes) -> None:
     """rules, "Body of a GET"."""
     for more in (lines, lines + b"\r\nContent-Encoding: identity"):
         assert status(wire, wire.head(TARGET, more, b"Content-Length: 2") + b"{}") == 400

@@ -149,7 +149,7 @@ def test_the_standard_header_counts_where_the_other_one_is_not_given() -> None:
 
 
 @given(name=st.sampled_from([b"x-forwarded-for", b"forwarded"]), value=st.binary(max_size=80))
-def test_an_address_is_an_address_whatever_the_header_is(name: bytes, value: bytes) -> None:
+def test_any_header_gives_a_valid_address(name: bytes, value: bytes) -> None:
     """rules, "The address of a client"."""
     found = client_address((OWN, 1), {name: value}, behind_proxy=True)
     assert found

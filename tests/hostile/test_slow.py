@@ -125,14 +125,14 @@ def test_a_body_that_does_not_end_is_given_up(
         assert wire.one(wire.head(b"/health")).status == 200
 
 
-def test_a_body_that_nobody_waits_for_is_given_up_too(server: Server) -> None:
+def test_the_body_of_a_disconnected_client_is_given_up_too(server: Server) -> None:
     """rules, "Requests that come slowly": the request has its answer already."""
     request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     (answer,) = answers_in(dripped(server, request, b" "))
     assert answer.status == 404
 
 
-def test_each_request_has_its_time_however_long_the_connection_lasts(wire: Wire) -> None:
+def test_each_request_of_a_long_connection_has_its_own_deadline(wire: Wire) -> None:
     """rules, "Requests that come slowly"."""
     request = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"")
     with connection(wire.server) as client:
@@ -146,7 +146,7 @@ def test_each_request_has_its_time_however_long_the_connection_lasts(wire: Wire)
             assert received.startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_a_long_answer_is_not_cut_by_what_comes_behind_its_request(wire: Wire) -> None:
+def test_bytes_after_a_request_do_not_cut_its_long_response(wire: Wire) -> None:
     """rules, "Requests that come slowly": the next request may wait in the middle."""
     request = wire.head(EVERYTHING).replace(b"Connection: close\r\n", b"")
     received = b""
@@ -199,7 +199,7 @@ def test_an_answer_that_nobody_reads_is_given_up(
         assert sum(map(len, received)) < 20_000_000
 
 
-def test_short_answers_that_nobody_reads_are_given_up_as_well(wire: Wire) -> None:
+def test_unread_short_responses_are_given_up_too(wire: Wire) -> None:
     """rules, "Responses that nobody reads": many requests in a row, and not one answer read."""
     requests = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"") * 1_000
     sent: list[int] = []
@@ -232,7 +232,9 @@ def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
         pytest.param(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", marks=ONLY_LONG),
     ],
 )
-def test_a_long_answer_goes_to_whoever_sends_nothing_more(wire: Wire, behind: bytes) -> None:
+def test_a_client_that_has_sent_everything_gets_its_long_response(
+    wire: Wire, behind: bytes
+) -> None:
     """rules, "Connections that are half closed": all of it, however slowly it is read."""
     received = []
     with connection(wire.server) as client:
@@ -274,7 +276,7 @@ def drip(client: socket.socket) -> None:
         select.select([], [], [], PAUSE_S)
 
 
-def test_whoever_goes_on_sending_behind_the_last_answer_is_hung_up_on(server: Server) -> None:
+def test_a_client_that_sends_after_the_last_response_is_disconnected(server: Server) -> None:
     """rules, "Responses before the end of a request": as long as a request may take."""
     request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     received = b""

@@ -40,7 +40,7 @@ def audit(folder: Path, status: int) -> tuple[int, str, list[str]]:
     return done.returncode, noted.read_text(), arguments
 
 
-def test_each_locked_package_is_asked_about_whatever_system_it_is_for(tmp_path: Path) -> None:
+def test_every_locked_package_is_audited_for_any_system(tmp_path: Path) -> None:
     """rules, "Known faults of packages": pip-audit is silent about what a marker leaves out."""
     status, asked, arguments = audit(tmp_path, 0)
     assert status == 0

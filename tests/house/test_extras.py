@@ -82,7 +82,7 @@ def test_the_extra_for_the_mirror_brings_what_its_command_imports(
     assert imported(graph, "masthead.__main__", *command) == brought("duckdb")
 
 
-def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside_the_mirror(
+def test_only_duckdb_and_parquet_need_the_packages_that_their_extra_adds(
     graph: grimp.ImportGraph,
 ) -> None:
     """rules, "Mirror: DuckDB": the mirror imports it for the URL of such a copy."""
@@ -98,7 +98,7 @@ def test_only_what_opens_duckdb_and_parquet_needs_what_their_extra_brings_beside
     ("extra", "module", "tool"),
     [("dlt", "dlt", "dlt"), ("singer", "singer_sdk", "singer-sdk")],
 )
-def test_only_its_own_module_needs_what_the_extra_of_a_pipeline_brings_beside_the_mirror(
+def test_only_its_own_module_needs_the_packages_that_a_pipelines_extra_adds(
     graph: grimp.ImportGraph, extra: str, module: str, tool: str
 ) -> None:
     """rules, "Pipelines: an environment of their own": no command and no server imports it."""
@@ -126,7 +126,7 @@ def test_the_extras_bring_what_anything_imports(graph: grimp.ImportGraph) -> Non
     assert not graph.find_modules_that_directly_import("masthead.pytest_plugin")
 
 
-def test_only_what_draws_needs_what_the_extra_for_plots_brings_beside_the_server(
+def test_only_drawing_needs_the_packages_that_the_extra_plots_adds(
     graph: grimp.ImportGraph,
 ) -> None:
     """rules, "Plots are an extra": the commands import it when a plot is asked for."""
@@ -140,7 +140,7 @@ def test_only_what_draws_needs_what_the_extra_for_plots_brings_beside_the_server
         assert "\nfrom masthead.reporting import plots" not in text
 
 
-def test_what_is_imported_where_nothing_is_installed_is_the_standard_library(
+def test_without_packages_only_the_standard_library_is_imported(
     graph: grimp.ImportGraph,
 ) -> None:
     """``import masthead`` costs nothing, and the command can say what is missing."""

@@ -54,7 +54,7 @@ def test_another_locale_is_left_to_a_process_that_is_started() -> None:
         assert program.wait(60) == 0
 
 
-def test_what_ends_before_anybody_waits_has_its_status() -> None:
+def test_a_process_that_ends_before_it_is_waited_for_has_its_status() -> None:
     ours, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(b"17\n-9\n")

@@ -17,7 +17,7 @@ def test_the_page_is_what_its_command_writes() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.house.helpers`"
 
 
-def test_the_page_names_each_module_that_is_no_test() -> None:
+def test_the_page_names_each_helper_module() -> None:
     others = {"__init__.py", "conftest.py"}
     listed = page()
     for path in TESTS.rglob("*.py"):

@@ -103,7 +103,7 @@ def test_a_subscriber_who_is_missing_gets_a_delete_date_and_keeps_everything_els
     ],
 )
 @SHORT_ON_SQLITE
-def test_a_row_that_is_missing_goes_with_what_is_part_of_it(
+def test_a_missing_row_is_removed_with_its_parts(
     small: Publisher, name: str, row: str, gone: dict[str, int]
 ) -> None:
     """rules, "What goes with a record"."""
@@ -171,7 +171,7 @@ def test_a_reference_to_a_row_that_would_go_is_a_problem(
     assert lines[-1] == "nothing was changed"
 
 
-def test_a_reference_that_the_load_itself_takes_away_is_none(small: Publisher) -> None:
+def test_a_reference_that_the_load_removes_does_not_count(small: Publisher) -> None:
     moved = SMALL["subscriptions.csv"].replace("1,1,1,1,4", "1,1,1,2,4")
     small.load_complete({**without("addresses.csv", "1,"), "subscriptions.csv": moved})
     assert [row["address_id"] for row in small.table("addresses")] == [2]
@@ -300,7 +300,7 @@ def test_a_subscriber_who_comes_back_is_there_again(small: Publisher) -> None:
     assert small.table("subscribers") == before
 
 
-def test_a_load_that_is_not_complete_brings_nobody_back(small: Publisher) -> None:
+def test_an_incomplete_load_restores_no_subscriber(small: Publisher) -> None:
     """decisions, "Subscribers who are missing": a column that a file lacks is unchanged."""
     small.load_complete(without("subscribers.csv", "2,"))
     small.load({"subscribers.csv": SMALL["subscribers.csv"]})

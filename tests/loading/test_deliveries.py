@@ -205,7 +205,7 @@ def test_a_delivery_whose_marker_does_not_come_is_late_and_holds_up_no_other(
     assert time.pauses == 3
 
 
-def test_nobody_waits_longer_than_is_said(publisher: Publisher, tmp_path: Path) -> None:
+def test_no_client_waits_longer_than_announced(publisher: Publisher, tmp_path: Path) -> None:
     time = Time()
     (late,) = wait(publisher, [tmp_path / "late"], time, wait_s=POLL_S + 1)
     assert (late.marker_at, time.now) == (None, POLL_S + 1)
@@ -275,7 +275,7 @@ def test_folders_of_accounts_have_a_marker_each(
 
 
 @pytest.mark.parametrize("marker", ["a/b", "..", "done.csv", "orders.ndjson.gz", ""])
-def test_a_marker_is_the_name_of_a_file_that_is_no_data(
+def test_a_marker_is_the_name_of_a_file_without_data(
     unchanged: Publisher, tmp_path: Path, marker: str
 ) -> None:
     """rules, "Folders of folders"."""

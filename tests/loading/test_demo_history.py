@@ -145,7 +145,7 @@ def test_the_same_seed_gives_the_same_bytes(folders: list[Path], tmp_path: Path)
     ],
     ids=str,
 )
-def test_the_sample_is_true_whatever_the_last_night(last_night: date, tmp_path: Path) -> None:
+def test_the_sample_is_valid_for_any_last_night(last_night: date, tmp_path: Path) -> None:
     stands = loaded_in_turn(write_history(tmp_path, last_night=last_night))[-1]
     shown = sample()
     subscriber_id = str(shown.subscriber_id)

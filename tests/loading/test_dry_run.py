@@ -119,7 +119,7 @@ def test_it_shows_new_rows_and_what_changes_from_which_value_to_which(small: Pub
     ]
 
 
-def test_it_shows_no_more_rows_of_a_table_than_asked_for(small: Publisher) -> None:
+def test_it_shows_at_most_the_requested_rows_of_a_table(small: Publisher) -> None:
     shown = run_dry(small, NIGHT, Options(show=1)).shown
     assert [(row.what, row.table) for row in shown] == [
         ("inserted", "subscribers"),
@@ -170,7 +170,7 @@ def test_rows_to_set_aside_are_counted_and_not_written(small: Publisher, tmp_pat
     assert not (tmp_path / "bad").exists()
 
 
-def test_erasures_are_counted_and_nobody_is_erased(small: Publisher) -> None:
+def test_erasures_are_counted_and_no_subscriber_is_erased(small: Publisher) -> None:
     dry = run_dry(small, {"erasures.csv": "subscriber_id\n1\n"}, Options(show=5))
     assert dry.counts["erasures"].inserted == 1
     assert dry.counts["subscribers"].changed == 1

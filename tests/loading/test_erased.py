@@ -92,7 +92,7 @@ def test_the_delete_date_stays(person: Publisher) -> None:
         assert person.table("subscribers")[0]["delete_date"] == "2026-01-02 03:04:05"
 
 
-def test_the_renewal_code_is_free_for_somebody_else(person: Publisher) -> None:
+def test_the_renewal_code_is_free_for_another_subscriber(person: Publisher) -> None:
     """rules, "Renewal codes" hold among those who are there."""
     erase(person)
     person.load({"subscribers.csv": f"subscriber_id,renewal_code\n1,{WORD}\n3,{WORD}\n"})
@@ -150,7 +150,7 @@ def cell(name: str) -> st.SearchStrategy[str]:
 
 @examples(3, 75)  # on each kind of database
 @given(loads=st.lists(later_files(), min_size=1, max_size=4))
-def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
+def test_an_erased_subscriber_stays_blank_after_any_load(
     new_publisher: Callable[[], Publisher], loads: list[dict[str, str]]
 ) -> None:
     """rules, "Personal data: later loads": what cannot be loaded changes nothing anyway."""
@@ -174,7 +174,7 @@ def test_whatever_is_loaded_afterwards_an_erased_subscriber_stays_blank(
 
 @examples(2, 50)  # on each kind of database
 @given(data=st.data())
-def test_whoever_is_erased_the_files_of_before_change_nothing(
+def test_earlier_files_change_nothing_of_an_erased_subscriber(
     new_publisher: Callable[[], Publisher], data: st.DataObject
 ) -> None:
     """rules, "Personal data: later loads"; and an export takes the erased along."""

@@ -166,7 +166,7 @@ def test_numbers_stay_numbers_for_a_spreadsheet(small: Publisher, tmp_path: Path
 
 
 @given(text=st.text(max_size=8))
-def test_no_text_is_a_formula_and_none_is_lost(text: str) -> None:
+def test_no_text_becomes_a_formula_or_is_lost(text: str) -> None:
     """rules, "Exports for spreadsheets"."""
     (cell,) = harmless([text])
     assert cell in {text, f"'{text}"}

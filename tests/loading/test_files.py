@@ -223,7 +223,7 @@ def test_rows_of_ndjson_may_have_different_keys_and_lack_some(small: Publisher) 
         ('{"subscriber_id":1,"email":' + "[" * 50_000 + "]" * 50_000 + "}", "row: nested too"),
     ],
 )
-def test_a_line_of_ndjson_that_is_no_record_is_a_problem(
+def test_a_line_of_ndjson_without_a_record_is_a_problem(
     publisher: Publisher, line: str, problem: str
 ) -> None:
     found = publisher.problem({"subscribers.ndjson": f'{{"subscriber_id":7}}\n{line}\n'})

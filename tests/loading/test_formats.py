@@ -110,7 +110,7 @@ def test_what_is_written_in_another_dialect_is_detected(
 
 @examples(40, 600)
 @given(table=st.sampled_from(TABLES), data=st.data())
-def test_nothing_is_detected_in_a_plain_file_whatever_its_cells(
+def test_nothing_is_detected_in_a_plain_file_with_any_cells(
     tmp_path_factory: pytest.TempPathFactory, table: object, data: st.DataObject
 ) -> None:
     """rules, "What is detected": what UTF-8 with commas means never changes."""
@@ -139,7 +139,7 @@ def test_a_file_of_a_spreadsheet_loads_as_it_is(
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_a_line_that_tells_the_separator_is_no_row(
+def test_a_line_with_the_separator_is_not_a_row(
     tmp_path: Path, publisher: Publisher, separator: str, encoding: str
 ) -> None:
     """rules, "What is detected"."""

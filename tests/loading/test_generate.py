@@ -85,7 +85,7 @@ def test_subscribers_are_numbered_from_one(tables: Tables) -> None:
     assert numbers == list(range(1, SUBSCRIBERS + 1))
 
 
-def test_without_subscribers_the_publisher_stands_alone(tmp_path: Path) -> None:
+def test_without_subscribers_the_publisher_has_only_its_catalogue(tmp_path: Path) -> None:
     generate(tmp_path, subscribers=0, seed=1)
     found = assert_fits(read_tables(tmp_path))
     assert found["publications"]

@@ -169,7 +169,7 @@ CELLS = st.sampled_from(["", "1", "31.12.2025", "1,5 €", "ja", "P", '"', "\x7f
     ),
 )
 @example(header=["\x7f", "a\nb", '"', "\\"], rows=[], name="x.csv")
-def test_whatever_is_guessed_is_a_mapping(
+def test_every_guess_is_a_valid_mapping(
     publisher: Publisher, header: list[str], rows: list[list[str]], name: str
 ) -> None:
     out = io.StringIO(newline="")

@@ -30,9 +30,7 @@ def test_a_number_of_rows_is_that_number(limit: int, count: int, of: int) -> Non
 
 
 @given(st.integers(0, 100_000), st.integers(0, 10**12), st.integers(0, 10**12))
-def test_a_share_is_exact_however_many_rows_there_are(
-    thousandths: int, count: int, of: int
-) -> None:
+def test_a_share_is_exact_for_any_number_of_rows(thousandths: int, count: int, of: int) -> None:
     limit = Limit.parse(f"{thousandths // 1000}.{thousandths % 1000:03}%")
     assert limit.allows(count, of) == (Fraction(thousandths, 100_000) * of >= count)
 
@@ -94,7 +92,7 @@ def test_the_command_allows_one_row_in_a_hundred(small: Publisher, tmp_path: Pat
     assert ended(98, "--max-rejected=1") == 0
 
 
-def test_a_limit_that_is_none_is_bad_usage(unchanged: Publisher) -> None:
+def test_an_invalid_limit_is_bad_usage(unchanged: Publisher) -> None:
     folder = unchanged.write(SMALL)
     words = ("import", folder, "--account", unchanged.account_id, "--max-rejected=much")
     done = masthead(*words, database=unchanged.url, exit_status=2)

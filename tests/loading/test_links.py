@@ -37,7 +37,7 @@ def loaded(publisher: Publisher, *paths: Path, options: Options | None = None) -
     load(publisher.store, paths, account_id=publisher.account_id, options=options or Options())
 
 
-def test_a_link_in_a_delivery_is_refused_whatever_it_points_to(
+def test_every_link_in_a_delivery_is_refused(
     unchanged: Publisher, foreign: Path, tmp_path: Path
 ) -> None:
     """rules, "Links in deliveries": in the folder, and where the file itself is named."""
@@ -123,7 +123,7 @@ def test_bad_rows_are_not_written_through_a_link(small: Publisher, tmp_path: Pat
     assert not [*elsewhere.iterdir()]
 
 
-def test_a_first_line_that_is_no_header_is_not_shown(unchanged: Publisher, tmp_path: Path) -> None:
+def test_a_first_line_without_a_header_is_not_shown(unchanged: Publisher, tmp_path: Path) -> None:
     """Whatever stands there: it can be a secret that was put into the wrong place."""
     secret = "0123456789abcdef" * 4
     folder = fill(tmp_path / "night", {"subscribers.csv": f"{secret}\n"})

@@ -124,7 +124,7 @@ CONTENTS = st.builds(
     content=b'{"A": "\\ud800\\u0000"}\n',
     ending=".ndjson",
 )
-def test_whatever_file_and_mapping_a_load_succeeds_or_explains_itself_and_changes_nothing(
+def test_a_load_of_any_file_with_any_mapping_succeeds_or_explains_its_refusal(
     small: Publisher, mapping: str, content: bytes, ending: str
 ) -> None:
     before = small.everything(), natural_keys(small)

@@ -107,7 +107,7 @@ def test_repeats_of_a_record_that_differ_are_named_with_both_values_and_lines(
     ]
 
 
-def test_repeats_are_one_record_however_far_apart_they_stand(publisher: Publisher) -> None:
+def test_repeated_rows_are_one_record_at_any_distance(publisher: Publisher) -> None:
     rows = [f"{n};{n % 3};{n % 3}@x.org\n" for n in range(5_000)]
     mapping = of_subscribers(
         'subscriber_id = "B"\nemail = "C"',
@@ -136,7 +136,7 @@ def test_two_files_give_the_same_record_if_they_agree(publisher: Publisher) -> N
     ]
 
 
-def test_a_row_with_values_that_gives_no_record_is_a_problem_and_a_blank_row_is_none(
+def test_a_row_with_values_and_without_a_record_is_a_problem_and_a_blank_row_is_not(
     publisher: Publisher,
 ) -> None:
     """rules, "Flat rows": nothing is lost without a word."""
@@ -145,7 +145,7 @@ def test_a_row_with_values_that_gives_no_record_is_a_problem_and_a_blank_row_is_
     assert problem.startswith("Abonnenten.csv:6: row: gives no record")
 
 
-def test_a_key_that_is_missing_removes_nobody(publisher: Publisher, tmp_path: Path) -> None:
+def test_a_missing_key_removes_no_subscriber(publisher: Publisher, tmp_path: Path) -> None:
     """rules, "Flat rows": with --complete or without; the row says that there is a record."""
     mapping = """
         [[files]]
@@ -188,7 +188,7 @@ def test_a_key_that_is_missing_removes_nobody(publisher: Publisher, tmp_path: Pa
     assert loaded.counts["subscriptions"].removed == 1
 
 
-def test_when_says_that_there_is_no_record_whatever_else_the_row_has(publisher: Publisher) -> None:
+def test_when_decides_alone_that_a_row_has_no_record(publisher: Publisher) -> None:
     """rules, "Flat rows": such as a country that is always there."""
     mapping = """
         [[files]]
@@ -285,7 +285,7 @@ def test_dates_are_read_as_the_mapping_says(
     "written",
     ["2025-31-12", "31/12/25", "31.12.2025", "0/1/2025", "31/02/2025", "31/12/2025 25:00"],
 )
-def test_what_is_no_such_date_is_a_problem(publisher: Publisher, written: str) -> None:
+def test_an_invalid_date_is_a_problem(publisher: Publisher, written: str) -> None:
     mapping = of_subscribers('subscriber_id = "A"\ndelete_date = "B"', 'dates = "DD/MM/YYYY"')
     assert refusal(publisher, {"s.csv": f"A,B\n1,{written}\n"}, mapping) == [
         f"s.csv:2: B (subscribers.delete_date): {written!r} is not a date written DD/MM/YYYY"
@@ -348,7 +348,7 @@ def test_amounts_are_read_as_the_mapping_says(
         ("", "1,234.50"),
     ],
 )
-def test_what_is_no_such_amount_is_a_problem(small: Publisher, head: str, written: str) -> None:
+def test_an_invalid_amount_is_a_problem(small: Publisher, head: str, written: str) -> None:
     """rules, "Values of mapped files": what could be read in two ways is not read."""
     mapping = (
         f'[[files]]\nname = "x"\n{head}\n'

@@ -390,7 +390,7 @@ def test_a_key_that_occurs_in_two_files_is_refused(publisher: Publisher) -> None
     assert line == "subscribers.ndjson:1: subscriber_id: 1 stands in another file too"
 
 
-def test_a_renewal_code_is_unique_whatever_its_letter_case(unchanged: Publisher) -> None:
+def test_a_renewal_code_is_unique_in_any_letter_case(unchanged: Publisher) -> None:
     line = unchanged.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,aaaaa\n"})
     assert line == "subscribers.csv:2: renewal_code: subscriber 1 has aaaaa already"
     line = unchanged.problem({"subscribers.csv": "subscriber_id,renewal_code\n3,cc\n4,CC\n"})

@@ -134,7 +134,7 @@ def test_rejected_ndjson_is_ndjson_with_numbers_as_they_were(
     ],
     ids=["array", "broken", "byte", "surrogate", "deep", "deeper"],
 )
-def test_a_line_that_is_no_record_is_put_aside_too(
+def test_a_line_without_a_record_is_set_aside_too(
     publisher: Publisher, tmp_path: Path, line: bytes
 ) -> None:
     content = b'{"subscriber_id":5}\n' + line + b"\n"

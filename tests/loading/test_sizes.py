@@ -124,7 +124,7 @@ def test_a_number_of_millions_of_digits_is_refused_in_little_memory(
 
 
 @pytest.mark.parametrize("name", ["subscribers.csv", "subscribers.ndjson"])
-def test_a_batch_has_no_more_than_its_rows_can_hold(tmp_path: Path, name: str) -> None:
+def test_a_batch_is_no_larger_than_its_rows_allow(tmp_path: Path, name: str) -> None:
     """rules, "Sizes of rows": many long rows are as little in memory as one."""
     text = "x" * (6 * MIB)
     rows = [json.dumps({"subscriber_id": n, "source": text}) for n in range(7)]
@@ -171,7 +171,7 @@ def test_a_row_of_more_cells_than_may_be_is_refused(publisher: Publisher, tmp_pa
         ),
     ],
 )
-def test_a_sentence_quotes_no_more_than_the_start_of_a_long_name(
+def test_a_sentence_quotes_only_the_start_of_a_long_name(
     publisher: Publisher, name: str, content: str, start: str
 ) -> None:
     line = publisher.problem({name: content.format(name="x" * 1_000_000)})
@@ -264,7 +264,7 @@ def test_a_line_of_300_megabytes_in_another_encoding_is_refused_in_little_memory
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_batch_of_another_encoding_has_no_more_than_its_rows_can_hold(
+def test_a_batch_in_another_encoding_is_no_larger_than_its_rows_allow(
     tmp_path: Path, encoding: str
 ) -> None:
     """rules, "Sizes of rows"."""

@@ -231,7 +231,9 @@ def test_rejected_rows_of_a_mapped_workbook_load_with_its_mapping(
     ],
     ids=["empty", "csv", "old or with a password", "empty zip", "cut off", "sheet", "book"],
 )
-def test_what_is_no_workbook_is_refused_by_name(publisher: Publisher, content: bytes) -> None:
+def test_a_file_that_is_not_a_workbook_is_refused_by_name(
+    publisher: Publisher, content: bytes
+) -> None:
     (line,) = publisher.problems({"subscribers.xlsx": content})
     assert line.startswith("subscribers.xlsx: not an XLSX workbook that can be read: ")
 

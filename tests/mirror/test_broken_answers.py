@@ -183,7 +183,7 @@ def test_a_nul_is_kept_where_the_database_can_hold_it(proxy: Proxy, kept: Kept) 
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_header_that_is_no_time_is_not_kept(proxy: Proxy, kept: Kept) -> None:
+def test_a_header_without_a_time_is_not_kept(proxy: Proxy, kept: Kept) -> None:
     """rules, "Mirror: a pass": the time to ask for next is written with the records."""
     kept.update(proxy.publisher)
     before = kept.everything()

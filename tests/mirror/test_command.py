@@ -432,7 +432,7 @@ def test_a_copy_that_goes_away_and_comes_back_is_gone_on_with(publisher: Publish
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_file_that_was_removed_begins_anew(publisher: Publisher, tmp_path: Path) -> None:
+def test_a_removed_file_begins_again(publisher: Publisher, tmp_path: Path) -> None:
     """rules, "Mirror: a pass"."""
     path = tmp_path / "copy.db"
     kept = Kept(f"sqlite:///{path}")

@@ -103,7 +103,7 @@ def test_a_copy_of_another_version_is_refused(golden: Publisher, kept: Kept) -> 
         kept.update(golden)
 
 
-def test_tables_of_ones_own_beside_those_of_the_copy_stay(golden: Publisher, kept: Kept) -> None:
+def test_the_users_own_tables_stay_beside_the_copy(golden: Publisher, kept: Kept) -> None:
     """rules, "Mirror: a pass"."""
     kept.update(golden)
     kept.run("CREATE TABLE notes AS SELECT order_id FROM orders", "DELETE FROM mirror")
@@ -150,7 +150,7 @@ def test_no_password_of_the_copy_is_in_a_message() -> None:
         assert "secr" not in str(failure.value)
 
 
-def test_a_name_is_a_name_of_a_file_whatever_it_is(
+def test_any_name_gives_a_valid_file_name(
     golden: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """rules, "Mirror: a pass": a copy in memory would be gone with the pass."""

@@ -222,7 +222,7 @@ def test_an_answer_that_is_not_whole_leaves_the_copy_as_it_was(
     assert kept.differences(publisher) == []
 
 
-def test_deletions_that_are_gone_load_everything_anew(between: Between, kept: Kept) -> None:
+def test_lost_deletions_load_everything_again(between: Between, kept: Kept) -> None:
     """rules, "Mirror: a pass": a backup may be restored between the two requests."""
     publisher = between.publisher
     kept.update(publisher)
@@ -264,9 +264,7 @@ def test_many_records_leave_the_copy_in_one_pass(publisher: Publisher, kept: Kep
     assert kept.differences(publisher) == []
 
 
-def test_what_is_removed_while_it_is_verified_is_no_difference(
-    between: Between, kept: Kept
-) -> None:
+def test_a_removal_during_verification_is_not_a_difference(between: Between, kept: Kept) -> None:
     """decisions, "Digest"."""
     publisher = between.publisher
     kept.update(publisher)

@@ -164,7 +164,7 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-def test_a_folder_that_is_no_export_is_refused_and_leaves_no_copy(
+def test_a_folder_without_an_export_is_refused_and_leaves_no_copy(
     publisher: Publisher, kept: Kept, tmp_path: Path
 ) -> None:
     """rules, "Mirror: a pass"."""

@@ -152,7 +152,7 @@ UNKNOWN_PATHS: dict[str, Reply] = {
 
 
 @pytest.mark.parametrize("how", UNKNOWN_PATHS)
-def test_however_a_service_says_that_it_has_no_snapshot(
+def test_a_service_may_report_a_missing_snapshot_in_any_way(
     other: OtherService, kept: Kept, how: str
 ) -> None:
     """rules, "Mirror: services without a snapshot"."""
@@ -338,7 +338,7 @@ def test_each_damage_that_the_interface_shows_is_named(other: OtherService, kept
     assert sorted(kept.differences(other)) == sorted(DAMAGE.values())
 
 
-def test_what_the_service_has_no_more_is_named(other: OtherService, kept: Kept) -> None:
+def test_records_that_the_service_no_longer_has_are_named(other: OtherService, kept: Kept) -> None:
     """decisions, "Digest": the change feed does not tell what was removed."""
     other.put("listdownloads", {"mailing_list_id": 4}, timedelta(hours=1))
     other.entries[4] = [{"subscription_id": 10, "copies": 1}]
@@ -371,7 +371,7 @@ def test_questions_that_a_new_subscriber_did_not_answer_are_not_missing(
     assert kept.differences(other) == ["missing: custom_fields 4"]
 
 
-def test_deleted_subscribers_whom_no_list_shows_are_not_extra(
+def test_deleted_subscribers_that_no_list_shows_are_not_extra(
     other: OtherService, kept: Kept
 ) -> None:
     """rules, "Subscriber search": those with a delete_date are left out."""

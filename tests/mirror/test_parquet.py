@@ -136,9 +136,7 @@ def test_what_changed_is_written_and_the_rest_is_linked(publisher: Publisher, ke
     assert pl.read_parquet(new / "addresses.parquet")["city"][0] == "Elsewhere"
 
 
-def test_an_old_version_stays_for_those_who_read_it_and_goes_after_that(
-    publisher: Publisher, kept: Kept
-) -> None:
+def test_an_old_version_stays_while_it_may_be_read(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: Parquet"."""
     kept.update(publisher)
     first, second = versions_of(kept)

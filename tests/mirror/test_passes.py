@@ -136,7 +136,7 @@ def test_a_deleted_subscriber_gets_a_delete_date(publisher: Publisher, kept: Kep
 
 
 @EACH_COPY
-def test_what_a_record_shows_no_more_goes_away(publisher: Publisher, kept: Kept) -> None:
+def test_values_that_a_record_no_longer_shows_are_removed(publisher: Publisher, kept: Kept) -> None:
     """rules, "Mirror: a pass": a record takes the place of the one before, all its rows."""
     kept.update(publisher)
     chosen = "SELECT option_id FROM custom_field_values WHERE subscriber_id = 1 ORDER BY position"
@@ -217,7 +217,7 @@ def test_the_same_answer_twice_changes_nothing(publisher: Publisher, kept: Kept)
 
 
 @EACH_COPY
-def test_nobody_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: Serve) -> None:
+def test_no_reader_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: Serve) -> None:
     """rules, "Mirror: a pass": readers never see half of one."""
     pass_on = forwarding(publisher.url, "")
     seen: list[dict[str, list[Row]]] = []
@@ -245,7 +245,7 @@ def test_nobody_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: Ser
     assert kept.everything() != before
 
 
-def test_a_time_that_is_too_old_loads_everything_anew(publisher: Publisher, kept: Kept) -> None:
+def test_a_time_that_is_too_old_loads_everything_again(publisher: Publisher, kept: Kept) -> None:
     """rules, "Mirror: a pass": after 410 all of it is replaced by the snapshot."""
     assert kept.update(publisher).anew == EMPTY
     good = kept.everything()
@@ -262,7 +262,7 @@ def test_a_time_that_is_too_old_loads_everything_anew(publisher: Publisher, kept
 
 
 @EACH_COPY
-def test_a_new_epoch_loads_everything_anew(publisher: Publisher, kept: Kept) -> None:
+def test_a_new_epoch_loads_everything_again(publisher: Publisher, kept: Kept) -> None:
     """rules, "Change feed: a new epoch"."""
     kept.update(publisher)
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
@@ -328,7 +328,7 @@ def big(asked: Asked) -> Reply:
 
 
 @ONLY_LONG
-def test_memory_stays_flat_however_much_there_is(kept: Kept, serve: Serve) -> None:
+def test_memory_stays_flat_for_any_amount_of_data(kept: Kept, serve: Serve) -> None:
     """rules, "Mirror: a pass"."""
     url = serve(big).url
     with Client(url, "key", "login") as client, closing(open_copy(kept.url)) as copy:

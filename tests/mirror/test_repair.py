@@ -188,7 +188,7 @@ def test_a_copy_of_another_service_is_repaired_where_it_shows_what_is_right(
     assert kept.differences(other) == []
 
 
-def test_what_another_service_has_no_more_is_removed(kept: Kept, serve: Serve) -> None:
+def test_records_that_another_service_no_longer_has_are_removed(kept: Kept, serve: Serve) -> None:
     """rules, "Mirror: repair"."""
     other = OtherService(serve)
     kept.update(other)

@@ -318,9 +318,7 @@ BARE: dict[str, list[Row]] = {
 
 
 @EACH_COPY
-def test_records_that_hold_nothing_but_their_ids_stand_in_their_tables(
-    sparse: Publisher, kept: Kept
-) -> None:
+def test_records_that_have_only_ids_are_in_their_tables(sparse: Publisher, kept: Kept) -> None:
     """rules, "Missing Bool, flag, verified, Double": they are false and zero."""
     kept.update(sparse)
     for table, rows in BARE.items():

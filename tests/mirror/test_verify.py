@@ -250,7 +250,7 @@ def everything_changes(publisher: Publisher, name: str) -> None:
     )
 
 
-def test_what_changes_meanwhile_is_no_difference(meanwhile: Meanwhile, kept: Kept) -> None:
+def test_a_change_during_the_check_is_not_a_difference(meanwhile: Meanwhile, kept: Kept) -> None:
     """decisions, "Digest"."""
     publisher = meanwhile.publisher
     kept.update(publisher)
@@ -297,7 +297,9 @@ def test_a_copy_begins_with_verifying_too(publisher: Publisher, kept: Kept) -> N
 
 
 @EACH_COPY
-def test_what_is_found_can_be_mended_by_beginning_anew(publisher: Publisher, kept: Kept) -> None:
+def test_differences_are_corrected_by_loading_everything_again(
+    publisher: Publisher, kept: Kept
+) -> None:
     """rules, "Mirror: a pass": without its row in ``mirror`` a copy begins anew."""
     kept.update(publisher)
     kept.run("DELETE FROM addresses", "INSERT INTO subscribers (subscriber_id) VALUES (9)")

@@ -100,7 +100,7 @@ def test_amounts_keep_all_of_their_digits(publisher: Publisher, loaded: Loaded) 
     loaded.check(publisher)
 
 
-def test_a_new_epoch_loads_everything_anew(publisher: Publisher, loaded: Loaded) -> None:
+def test_a_new_epoch_loads_everything_again(publisher: Publisher, loaded: Loaded) -> None:
     """rules, "Pipelines: everything anew": the feed answers 410."""
     loaded.update(publisher)
     publisher.remove(purchases=[1], orders=[1, 2], list_downloads=[2])
@@ -124,7 +124,7 @@ def test_each_table_is_merged_in_one_transaction(publisher: Publisher, loaded: L
 
 
 @ON_SQLITE
-def test_items_of_an_order_that_are_there_no_more_are_removed(
+def test_removed_items_of_an_order_are_removed_from_the_copy(
     publisher: Publisher, loaded: Loaded
 ) -> None:
     """decisions, "Pipelines: the source for dlt"."""

@@ -294,9 +294,7 @@ def test_what_was_lost_is_in_no_copy_after_its_next_pass(
 RENAMED = "subscriber_id,first_name\n1,Lost\n"
 
 
-def test_lost_ids_that_a_load_uses_before_anybody_polls_are_wrong_in_no_copy(
-    site: Site, tmp_path: Path
-) -> None:
+def test_reusing_lost_ids_before_the_next_poll_spoils_no_copy(site: Site, tmp_path: Path) -> None:
     with serving(site.url) as server, Client(server) as client:
         copy = mirrored(server, tmp_path)
         site.cut_off()

@@ -240,14 +240,16 @@ def test_a_client_misses_nothing_in_any_order(lagging: Lagging, seed: int) -> No
     assert all(copy.polled > 16 for copy in lagging.copies)
 
 
-def test_an_idle_publisher_is_not_behind_as_long_as_the_heart_beats(lagging: Lagging) -> None:
+def test_a_replica_of_an_idle_publisher_does_not_lag_while_heartbeats_arrive(
+    lagging: Lagging,
+) -> None:
     for _ in range(3):
         lagging.now += HOUR_US
         lagging.beat_and_replay()
         assert answers(lagging.front)
 
 
-def test_a_replica_is_behind_when_the_last_beat_it_shows_is_older_than_30_seconds(
+def test_a_replica_lags_when_its_last_heartbeat_is_older_than_30_seconds(
     lagging: Lagging,
 ) -> None:
     lagging.beat_and_replay()

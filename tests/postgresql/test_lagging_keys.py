@@ -95,7 +95,7 @@ def test_a_key_revoked_on_the_primary_opens_no_replica_that_is_far_behind(
 
 
 @pytest.mark.parametrize("kind", ["stopped", pytest.param("frozen", marks=ONLY_LONG)])
-def test_without_the_primary_no_key_opens_a_replica_that_is_far_behind(
+def test_without_the_primary_a_lagging_replica_accepts_no_credentials(
     database: str, cluster: Cluster, replica: Cluster, kind: str
 ) -> None:
     with (

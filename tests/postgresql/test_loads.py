@@ -236,9 +236,7 @@ def test_a_load_that_is_refused_leaves_nothing_staged(database: str, changed: Pa
     assert staged(database) == 0
 
 
-def test_a_load_waits_for_a_row_of_its_account_and_nobody_else_does(
-    database: str, changed: Path
-) -> None:
+def test_only_a_load_waits_for_a_row_of_its_account(database: str, changed: Path) -> None:
     """rules, "Locks of accounts"."""
     masthead("accounts", "add", 2, database=database)
     masthead("import", changed.parent / "small", "--account", 2, database=database)
@@ -257,7 +255,7 @@ def test_a_load_waits_for_a_row_of_its_account_and_nobody_else_does(
     assert emails(database) == [email for email in NEWER for _ in (1, 2)]
 
 
-def test_a_load_that_adds_much_leaves_statistics_behind(database: str, tmp_path: Path) -> None:
+def test_a_large_load_updates_the_statistics(database: str, tmp_path: Path) -> None:
     """The next load is planned by them, however small the account was before."""
     with session(database) as connection:
         connection.execute("ALTER TABLE subscribers SET (autovacuum_enabled = off)")

@@ -129,7 +129,7 @@ def test_who_waits_at_the_deadline_gets_the_error_and_the_session_is_closed(url:
     in_loop(url, test, sessions_max=1)
 
 
-def test_what_nobody_waits_for_any_more_ends_at_its_deadline_too(url: str) -> None:
+def test_abandoned_work_ends_at_its_deadline_too(url: str) -> None:
     async def test(asking: Asking) -> None:
         ended = asyncio.Event()
 
@@ -149,7 +149,7 @@ def test_what_nobody_waits_for_any_more_ends_at_its_deadline_too(url: str) -> No
     in_loop(url, test, sessions_max=1)
 
 
-def test_who_goes_on_after_the_deadline_waits_no_more(url: str) -> None:
+def test_a_client_that_continues_after_the_deadline_does_not_wait(url: str) -> None:
     async def test(asking: Asking) -> None:
         def insist() -> None:
             for _ in range(3):
@@ -222,7 +222,7 @@ def test_a_stopped_server_is_an_error_and_a_started_one_is_used_at_once() -> Non
         in_loop(cluster.url("postgres"), test)
 
 
-def test_a_frozen_server_holds_nobody_beyond_the_deadline() -> None:
+def test_a_frozen_server_delays_no_client_beyond_the_deadline() -> None:
     with own_cluster() as cluster:
 
         async def test(asking: Asking) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.postgres import Cluster
 
 
-def test_a_frozen_database_holds_one_thread_however_often_somebody_looks(
+def test_a_frozen_database_holds_one_thread_for_any_number_of_requests(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     """rules, "Metrics"."""

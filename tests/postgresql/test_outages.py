@@ -147,7 +147,7 @@ def test_what_needs_no_database_is_answered(
         assert "path" in error_of(anyone.get("/2/nothing"), 404)
 
 
-def test_whoever_asks_for_health_the_number_of_threads_is_bound(
+def test_requests_for_health_use_a_bounded_number_of_threads(
     cluster: Cluster, database: str
 ) -> None:
     """rules, "A database that does not answer": anybody may ask, without credentials."""

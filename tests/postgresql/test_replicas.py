@@ -142,7 +142,7 @@ def test_the_feed_is_that_of_the_replica_until_it_has_caught_up(
 # The replica is behind
 
 
-def test_the_feed_of_a_replica_far_behind_is_503_until_it_has_caught_up(
+def test_the_feed_of_a_lagging_replica_is_503_until_it_has_caught_up(
     cluster: Cluster, replica: Cluster, tmp_path: Path
 ) -> None:
     """It is 40 seconds behind; 30 are allowed."""
@@ -170,7 +170,7 @@ def test_the_feed_of_a_replica_far_behind_is_503_until_it_has_caught_up(
 
 
 @each_outage
-def test_without_the_primary_all_but_the_login_check_is_answered(
+def test_without_the_primary_only_the_login_check_fails(
     client: Client, cluster: Cluster, kind: str
 ) -> None:
     """decisions, "Limits of the login check": while nothing can be counted, nobody can guess.
@@ -232,7 +232,7 @@ def test_a_server_of_which_both_are_frozen_ends_in_time(
 # Promotion
 
 
-def test_after_a_promotion_a_new_epoch_lets_every_client_begin_anew(
+def test_after_a_promotion_a_new_epoch_makes_every_client_begin_again(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     """rules, "Change feed": an older time gets 410."""
@@ -259,7 +259,7 @@ def test_after_a_promotion_a_new_epoch_lets_every_client_begin_anew(
 # Commands
 
 
-def test_a_command_that_writes_says_that_a_replica_is_none_to_write_to(
+def test_a_writing_command_reports_that_a_replica_is_read_only(
     database: str, cluster: Cluster, replica: Cluster, tmp_path: Path
 ) -> None:
     replica.wait_until_caught_up(cluster)

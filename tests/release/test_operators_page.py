@@ -85,7 +85,7 @@ def test_the_settings_are_for_root_and_the_units_for_all(root: Path) -> None:
         assert (root / "etc/systemd/system" / unit).stat().st_mode & 0o777 == 0o644
 
 
-def test_what_the_unit_starts_serves_the_account_that_was_added(root: Path) -> None:
+def test_the_unit_starts_a_server_of_the_added_account(root: Path) -> None:
     """As systemd does it: its command, its variables, and those of the settings file."""
     unit = (root / "etc/systemd/system/masthead.service").read_text()
     parser = ConfigParser(strict=False, interpolation=None)

@@ -112,7 +112,7 @@ def test_accounts_have_the_columns_of_the_contract(made: Connection) -> None:
     assert [(column.name, column.type) for column in columns(made, "accounts")] == expected
 
 
-def test_all_but_a_few_tables_are_a_tenants(made: Connection) -> None:
+def test_all_but_a_few_tables_belong_to_a_tenant(made: Connection) -> None:
     """design, "The store"."""
     expected = {*TENANTS_TABLES, *GLOBAL_TABLES}
     if made.dialect == "postgresql":
@@ -148,7 +148,7 @@ def test_keys_references_and_indexes_begin_with_the_account(made: Connection, ta
     "table",
     ["account_locks", *COUNTERS, "audit", "loads", "natural_keys", "accounts", "operators"],
 )
-def test_on_a_server_so_do_those_of_other_tables(made: Connection, table: str) -> None:
+def test_on_a_server_the_rows_of_other_tables_do_so_too(made: Connection, table: str) -> None:
     """So that all of them can be distributed by the account."""
     first = columns(made, table)[0]
     assert (first.name, first.place) == ("account_id", 1)
@@ -290,7 +290,7 @@ def test_what_a_load_stages_is_not_logged_and_everything_else_is(made: Connectio
 
 
 @ON_POSTGRESQL
-def test_everybody_but_the_owner_sees_rows_by_a_policy_that_names_the_account(
+def test_all_users_but_the_owner_see_rows_by_the_policy_of_an_account(
     made: Connection,
 ) -> None:
     """design, "The store": a tenant is kept in by the database, whatever a query forgets.
@@ -319,7 +319,7 @@ def test_everybody_but_the_owner_sees_rows_by_a_policy_that_names_the_account(
 
 
 @ON_POSTGRESQL
-def test_the_servers_role_can_log_in_is_nobody_else_and_owns_nothing(
+def test_the_servers_role_can_log_in_has_no_members_and_owns_nothing(
     made: Connection, role: str
 ) -> None:
     (attributes,) = made.rows(
@@ -391,7 +391,7 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
 
 
 @ON_POSTGRESQL
-def test_nobody_but_the_owner_and_the_servers_role_has_a_right(made: Connection, role: str) -> None:
+def test_only_the_owner_and_the_servers_role_have_rights(made: Connection, role: str) -> None:
     """Also where the database is a copy of another one, whose servers have their own role."""
     others = made.rows(
         f"""
@@ -404,9 +404,7 @@ def test_nobody_but_the_owner_and_the_servers_role_has_a_right(made: Connection,
 
 
 @ON_POSTGRESQL
-def test_a_server_has_rights_to_nothing_but_tables_and_functions(
-    made: Connection, role: str
-) -> None:
+def test_a_server_has_rights_to_tables_and_functions_only(made: Connection, role: str) -> None:
     """No schema, no sequence, no type: what is not asked for above does not exist."""
     kinds = made.rows(
         f"""

@@ -91,7 +91,7 @@ def test_of_what_is_never_removed_nothing_is_listed(publisher: Publisher, entity
     assert not is_noted(publisher, entity, 0)
 
 
-def test_another_account_sees_nothing_of_it(publisher: Publisher) -> None:
+def test_another_account_sees_no_change(publisher: Publisher) -> None:
     accounts.add_account(publisher.store, {"account_id": 2})
     remove_all(publisher, "orders")
     assert removed(publisher, "orders", 0, account_id=2) == []

@@ -105,7 +105,7 @@ def test_each_kind_of_subscription_is_known_once(
         min_size=1,
     ),
 )
-def test_a_filter_selects_what_it_fits_whatever_was_loaded_before(
+def test_a_filter_selects_the_matching_records_after_any_loads(
     shared: Shared, loads: list[list[dict[str, int | str]]], filters: dict[str, int]
 ) -> None:
     """interface, operation 7."""

@@ -153,7 +153,7 @@ def test_of_rows_that_differ_no_value_is_kept(publisher: Publisher, tmp_path: Pa
     assert reason == "people.csv:3: name (subscribers.last_name): 1 problem"
 
 
-def test_a_reason_ends_at_a_quote_of_which_nobody_knows_what_it_quotes(
+def test_a_logged_reason_ends_at_a_quote_of_unknown_content(
     publisher: Publisher, tmp_path: Path
 ) -> None:
     mapping = tmp_path / "people.toml"

@@ -121,7 +121,7 @@ def test_no_limit_is_0(opened: OpenStore, limits: Limits, wait: int, others_wait
     assert door.wait("ben") == others_wait
 
 
-def test_a_clock_that_is_set_back_locks_nobody_out(opened: OpenStore, clock: Clock) -> None:
+def test_setting_the_clock_back_locks_no_reader_out(opened: OpenStore, clock: Clock) -> None:
     door = Door(opened)
     door.fail("a", "b", "c")
     clock.now -= 86_400 * SECOND_US
@@ -193,9 +193,7 @@ def test_a_load_that_holds_the_writer_delays_no_login(opened: OpenStore) -> None
 
 
 @ON_SQLITE
-def test_a_counter_file_that_somebody_holds_is_an_error_in_time(
-    opened: OpenStore, url: str
-) -> None:
+def test_a_locked_counter_file_is_an_error_in_time(opened: OpenStore, url: str) -> None:
     """It is not waited for long: what waits is the event loop."""
     door = Door(opened)
     door.fail("a")
@@ -207,7 +205,7 @@ def test_a_counter_file_that_somebody_holds_is_an_error_in_time(
             door.fail("b")
 
 
-def test_a_counter_file_that_was_removed_is_made_anew(tmp_path: Path) -> None:
+def test_a_removed_counter_file_is_made_again(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/x.db"
     with opening(url) as opened:
         Door(opened).fail("a", "b", "c")

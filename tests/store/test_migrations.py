@@ -220,7 +220,7 @@ def test_a_file_is_brought_up_to_date_by_a_server_and_a_database_on_a_server_is_
 
 
 @ON_SQLITE
-def test_an_empty_file_is_none_yet(empty_url: str) -> None:
+def test_an_empty_file_is_not_a_database_yet(empty_url: str) -> None:
     with closing(find_store(empty_url)) as found:
         path = Path(empty_url.removeprefix("sqlite:///"))
         assert not found.exists()
@@ -417,7 +417,7 @@ def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
         open_store(f"sqlite:///{tmp_path}")
 
 
-def test_a_file_that_is_no_database_says_so(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("a shopping list, and no database at all\n" * 100)
     with pytest.raises(StoreUnavailable, match="not a database"):

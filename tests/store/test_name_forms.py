@@ -12,7 +12,7 @@ NAMES = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
 @given(NAMES)
-def test_whatever_a_name_is_its_own_spelling_finds_it(name: str) -> None:
+def test_any_name_is_found_by_its_own_spelling(name: str) -> None:
     """rules, "Find: names"."""
     as_names, as_plain = spellings(name)
     assert name.casefold() in as_names

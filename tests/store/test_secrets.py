@@ -300,7 +300,7 @@ def test_a_key_of_another_database_is_refused(
 
 
 @pytest.mark.parametrize("text", ["", "secret", "0" * 63, "0" * 65, "g" * 64, "\udcff"])
-def test_what_is_no_key_is_refused_with_the_way_to_make_one(in_file: str, text: str) -> None:
+def test_an_invalid_key_is_refused_with_the_command_that_makes_one(in_file: str, text: str) -> None:
     key = make(in_file)
     key.write_text(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(MastheadError, match=r"secrets\.token_hex\(32\)|is no text") as refusal:
@@ -403,7 +403,7 @@ def test_a_key_that_was_changed_is_not_changed_again(
         assert owner(again, *new) == 1
 
 
-def test_pairs_of_a_database_that_is_not_up_to_date_are_not_sealed_anew(
+def test_credentials_of_an_outdated_database_are_not_encrypted_again(
     opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SECRET_KEY, "1" * 64)

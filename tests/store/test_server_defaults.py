@@ -122,7 +122,7 @@ def test_of_two_loads_of_an_account_that_wait_the_second_one_succeeds_too(
     publisher.store.close()
 
 
-def test_transactions_that_are_read_only_unless_they_say_otherwise_keep_nobody_from_writing(
+def test_read_only_transactions_by_default_do_not_prevent_writing(
     publisher: Publisher,
 ) -> None:
     set_for(publisher.url, default_transaction_read_only="on")

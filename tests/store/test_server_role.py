@@ -133,9 +133,7 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         "INSERT INTO request_counts VALUES (2, '2026-01-01', 'other', 1, 0, 1)",
     ],
 )
-def test_a_server_stamps_and_counts_for_its_account_and_no_more(
-    shared: OpenStore, how: str
-) -> None:
+def test_a_server_stamps_and_counts_only_for_its_account(shared: OpenStore, how: str) -> None:
     with refused():
         write_as_a_server(shared, how)
 

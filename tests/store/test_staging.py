@@ -89,13 +89,13 @@ def now_id(publisher: Publisher) -> int:
 # What is left behind
 
 
-def test_a_load_leaves_no_rows_behind(publisher: Publisher) -> None:
+def test_a_load_leaves_no_staged_rows(publisher: Publisher) -> None:
     assert staged(publisher) == {}
     publisher.load({name: content.replace("Tide", "Ebb") for name, content in SMALL.items()})
     assert staged(publisher) == {}
 
 
-def test_a_load_that_puts_rows_aside_leaves_none_behind(
+def test_a_load_that_sets_rows_aside_leaves_no_staged_rows(
     publisher: Publisher, tmp_path: Path
 ) -> None:
     loaded = publisher.load(ODD, reject=tmp_path / "rejected")
@@ -113,7 +113,7 @@ def test_a_load_that_puts_rows_aside_leaves_none_behind(
         ODD,
     ],
 )
-def test_a_load_that_is_refused_leaves_none_behind(
+def test_a_refused_load_leaves_no_staged_rows(
     publisher: Publisher, files: dict[str, str | bytes]
 ) -> None:
     with pytest.raises(BadInput):
@@ -121,7 +121,7 @@ def test_a_load_that_is_refused_leaves_none_behind(
     assert staged(publisher) == {}
 
 
-def test_a_load_that_somebody_stops_leaves_none_behind(publisher: Publisher) -> None:
+def test_an_interrupted_load_leaves_no_staged_rows(publisher: Publisher) -> None:
     def stop(doing: str) -> None:
         if doing.startswith("writing"):
             assert staged(publisher)
@@ -190,7 +190,7 @@ def test_a_load_sees_nothing_that_another_one_has_staged(publisher: Publisher) -
     assert problem == "addresses.csv:2: subscriber_id: there is no subscriber 99"
 
 
-def test_loads_of_two_accounts_stage_their_rows_beside_each_other(
+def test_loads_of_two_accounts_stage_their_rows_at_the_same_time(
     publisher: Publisher, tmp_path: Path
 ) -> None:
     """Which are written at last is seen by who is asked last."""
@@ -216,7 +216,7 @@ OTHERS = 20_000
 
 @ONE_SERVER
 @pytest.mark.parametrize(("key", "discard"), [("n", False), ("1", True)])
-def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
+def test_a_small_load_reads_no_rows_of_a_large_one(
     publisher: Publisher, key: str, *, discard: bool
 ) -> None:
     """Whatever of it PostgreSQL's statistics show: they know the large one alone."""
@@ -249,7 +249,7 @@ def test_a_small_load_beside_a_large_one_walks_none_of_its_rows(
         pytest.param(all_are_erased, marks=ONLY_LONG),
     ],
 )
-def test_the_work_of_a_load_grows_with_its_rows_whatever_others_have_staged(
+def test_the_work_of_a_load_depends_on_its_own_rows_only(
     publisher: Publisher, tmp_path: Path, files: Callable[[int], dict[str, str | bytes]]
 ) -> None:
     """rules, "The time that a load takes": PostgreSQL knows nothing of this load's rows."""

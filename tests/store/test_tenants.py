@@ -230,7 +230,9 @@ def test_without_any_filter_a_connection_sees_the_rows_of_its_account_alone(
                 assert list(database.stream(everything)) == own
 
 
-def test_what_no_server_needs_none_can_read(shared: OpenStore, subtests: pytest.Subtests) -> None:
+def test_servers_cannot_read_tables_that_they_do_not_need(
+    shared: OpenStore, subtests: pytest.Subtests
+) -> None:
     """Nor what an account's load has staged, whichever account it speaks for."""
     others = ("credentials", "audit", "loads", "natural_keys")
     denied = "may not do this: permission denied for table"
@@ -360,7 +362,7 @@ def test_a_transaction_that_fails_leaves_no_account_to_the_next_one(
         assert {row[0] for row in database.rows("SELECT account_id FROM subscribers")} == {1}
 
 
-def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) -> None:
+def test_a_reused_connection_has_no_account(shared: OpenStore) -> None:
     """rules, "Whose rows a session sees"."""
     for _ in range(2):
         with shared.reader() as database:
@@ -372,7 +374,7 @@ def test_a_connection_that_is_lent_again_speaks_for_nobody(shared: OpenStore) ->
 
 
 @pytest.mark.parametrize("login", ["login-2", "wrong"])
-def test_whom_credentials_could_mean_is_not_spoken_for_until_that_is_said(
+def test_a_connection_has_no_account_before_the_credentials_are_checked(
     shared: OpenStore, login: str
 ) -> None:
     """rules, "Whose rows a session sees": before their second half is compared."""

@@ -35,7 +35,7 @@ def holds_traces(person: Publisher) -> bool:
     return any(WORD.encode() in file.read_bytes() for file in person.folder.glob("x.db*"))
 
 
-def test_an_erasure_beside_a_reader_is_done_and_says_that_traces_are_left(
+def test_an_erasure_during_a_read_is_done_and_reports_that_traces_are_left(
     person: Publisher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """rules, "Personal data: traces"; so is one by a file."""

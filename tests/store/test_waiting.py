@@ -98,7 +98,7 @@ def said_by_one_who_waits(url: str, command: str | None) -> list[str]:
     return said
 
 
-def test_who_waits_says_for_whom_once(url: str) -> None:
+def test_a_waiting_writer_reports_once_what_it_waits_for(url: str) -> None:
     (said,) = said_by_one_who_waits(url, "masthead order import")
     when = r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
     assert re.fullmatch(f"waiting for `masthead order import` of ada since {when}", said)

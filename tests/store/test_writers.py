@@ -321,7 +321,7 @@ def test_of_accounts_that_are_given_one_key_at_once_one_gets_it(opened: OpenStor
         assert [row[0] for row in accounts.accounts(database)] == [1, 2, owner]
 
 
-def test_of_those_who_add_one_account_at_once_one_does(opened: OpenStore) -> None:
+def test_adding_one_account_concurrently_adds_it_once(opened: OpenStore) -> None:
     barrier = threading.Barrier(4)
 
     def add() -> None:

@@ -176,7 +176,7 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
     assert "refunded" in either.read("section.card h2")
 
 
-def test_a_suspension_that_ends_before_it_begins_is_refused_beside_what_was_typed(
+def test_a_suspension_that_ends_before_it_begins_is_refused_beside_the_typed_values(
     either: Browser, console: str
 ) -> None:
     """circulation, "Suspension"."""
@@ -217,9 +217,7 @@ def test_letters_are_looked_at_before_they_are_written(browser: Browser, console
     assert browser.width_of_page() <= 390
 
 
-def test_a_form_beside_figures_that_are_being_counted_shows_its_page(
-    browser: Browser, console: str
-) -> None:
+def test_a_form_works_while_figures_are_being_counted(browser: Browser, console: str) -> None:
     """Attributes of htmx hold for the elements in an element too, unless it says otherwise."""
     browser.open(f"{console}/renewals")
     browser.read_until("#counted:not([hx-get])", "Counted")
