@@ -16,11 +16,11 @@ from masthead.books import (
     subscriptions,
 )
 from masthead.books.issues import Grace, MailingList
+from masthead.books.opening import open_books
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts
 from masthead.store.audit import Actor
-from masthead.store.books.opening import open_books
 from tests.circulation.beginning import TODAY, begin, rows_of
 from tests.circulation.desk import Desk, moment
 
@@ -251,7 +251,7 @@ def prepare(kind: Store) -> str:
         accounts.add_account(office.store, {"account_id": 1})
         for table, rows in rows_of(begin()).items():
             office.put_many(table, rows)
-        open_books(office.store, 1, by=ADA)
+        open_books(Books(office.store, 1, ADA))
     finally:
         office.leave()
     return url

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books import orders, payments
+from masthead.books.opening import open_books
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store.books import details
-from masthead.store.books.opening import open_books
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def desk(store: Store) -> Iterator[Desk]:
             issues=12,
             unearned_revenue="30.00",
         )
-        open_books(found.store, 1, by=ACTOR)
+        open_books(found.books)
         yield found
 
 

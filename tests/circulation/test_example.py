@@ -14,13 +14,13 @@ import pytest
 
 from masthead.books import issues, orders, payments, subscriptions
 from masthead.books.issues import Grace, MailingList
+from masthead.books.opening import open_books
 from masthead.books.subscriptions import Values
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.liability import liability
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.circulation.tables import written
 from masthead.store.books import catalogue, reports
-from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 from tests.docs.pages import ROOT
@@ -142,7 +142,7 @@ class Course:
         }
 
     def _open(self) -> None:
-        assert open_books(self.desk.store, self.desk.account_id, by=ACTOR).closed_issues == 1
+        assert open_books(self.desk.books).closed_issues == 1
         rows = table("bundle", "of")
         with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
             for name, lines in groupby(rows, lambda row: row[0]):

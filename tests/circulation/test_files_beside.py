@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.books import Books, orders, subscribers
+from masthead.books.opening import open_books
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store.books import catalogue
-from masthead.store.books.opening import open_books
 from masthead.store.books.operation import operation
 from tests.loading.mapped import load_mapped
 from tests.loading.publisher import Publisher
@@ -54,7 +54,7 @@ def with_order(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with new_url(store) as url:
         publisher = Publisher(url, tmp_path_factory.mktemp("files-beside"))
         publisher.load(BEFORE)
-        open_books(publisher.store, 1, by=None)
+        open_books(Books(publisher.store, 1))
         ada = Person(email="ada@x.example", first_name="Ada", last_name="Auk", address=QUAY)
         order = Order(ada, [Item(7, first_issue=1)], is_paid=True)
         orders.place(Books(publisher.store, 1), order)

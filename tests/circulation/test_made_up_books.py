@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books import issues
+from masthead.books.opening import open_books
 from masthead.loading.load import load
 from masthead.sample_data.generate import REFERENCE_DATE, generate
-from masthead.store.books.opening import open_books
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_made_up_data_of_any_size_become_open_books(
     generate(folder, subscribers=subscribers, seed=seed)
     assert not [name for name in NOTHING_OF_BOOKS if (folder / f"{name}.csv").exists()]
     load(desk.store, [folder], account_id=desk.account_id)
-    opened = open_books(desk.store, desk.account_id, by=ACTOR)
+    opened = open_books(desk.books)
 
     found = rows_of(folder, "subscriptions")
     unearned = sum((Decimal(row["unearned_revenue"] or 0) for row in found), Decimal())
@@ -78,7 +78,7 @@ def test_the_planner_knows_the_size_of_open_books(desk: Desk, tmp_path: Path) ->
         pytest.skip("SQLite plans without statistics")
     generate(tmp_path / "made-up", subscribers=200, seed=1)
     load(desk.store, [tmp_path / "made-up"], account_id=desk.account_id)
-    open_books(desk.store, desk.account_id, by=ACTOR)
+    open_books(desk.books)
     with desk.store.writer() as database:
         sizes = database.rows(
             "SELECT relname, reltuples FROM pg_class WHERE relname IN ('terms', 'revenue') "
@@ -92,7 +92,7 @@ def test_the_planner_knows_the_size_of_open_books(desk: Desk, tmp_path: Path) ->
 def test_the_plan_is_that_of_a_year(desk: Desk, tmp_path: Path) -> None:
     generate(tmp_path / "made-up", subscribers=0, seed=1)
     load(desk.store, [tmp_path / "made-up"], account_id=desk.account_id)
-    open_books(desk.store, desk.account_id, by=ACTOR)
+    open_books(desk.books)
     for publication in desk.table("publications"):
         issues = [
             issue

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from masthead.books import issues, renewals
 from masthead.books.issues import Grace
+from masthead.books.opening import Balance, account_of, open_books
 from masthead.circulation.opening import (
     Contradiction,
     ContradictionError,
@@ -19,9 +20,7 @@ from masthead.circulation.opening import (
 )
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
-from masthead.store.books.opening import Balance, open_books
-from masthead.store.books.operation import opened_on
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +133,7 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
     subscribe(desk, 2, issues=2, unearned_revenue="6")
     subscribe(desk, 3, issues=0, date_expired="2025-12-31")
     subscribe(desk, 4, 2, issues=-1, unearned_revenue="24.00")
-    opened = open_books(desk.store, desk.account_id, by=ACTOR)
+    opened = open_books(desk.books)
     assert opened.balances == [
         Balance(1, "Tide", 2, 5, 1, 0, 1650),
         Balance(2, "Harbour", 1, 0, 0, 1, 2400),
@@ -174,7 +173,7 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
     ]
     closed = [issue["issue_id"] for issue in desk.table("issues") if issue["closed_at"]]
     assert closed == [1, 2, 3]
-    assert opened_on(desk.store, desk.account_id) == "2026-03-10"
+    assert account_of(desk.books).opened_on == "2026-03-10"
     with desk.store.writer() as database:
         *_, entry = audit.entries(database, account_id=desk.account_id)
     assert "3 subscriptions with issues left, 40.50 unearned" in entry.summary
@@ -188,7 +187,7 @@ def test_grace_asks_for_the_last_issue_and_not_for_the_end_in_the_file(
     desk.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
     subscribe(desk, 1, date_expired=ended, renew_campaign_active=1, mailing_address_id=1)
     desk.put("subscription_issues", subscription_id=1, issue_id=3)
-    open_books(desk.store, desk.account_id, by=ACTOR)
+    open_books(desk.books)
     assert desk.subscription(1)["date_expired"] == "2026-03-31"
     grace = Grace(1, "2026-03-01")
     assert issues.close(desk.books, 4, grace).entries == 1
@@ -198,7 +197,7 @@ def test_a_delivered_issue_and_all_before_it_are_closed(desk: Desk) -> None:
     """Otherwise it could be delivered again, or be closed after a later one."""
     subscribe(desk, 1, issues=4)
     desk.put("subscription_issues", subscription_id=1, issue_id=5)
-    assert open_books(desk.store, desk.account_id, by=ACTOR).closed_issues == 5
+    assert open_books(desk.books).closed_issues == 5
     assert desk.subscription(1)["begins_on"] == "2026-05-02"
 
 
@@ -211,7 +210,7 @@ def test_all_contradictions_are_named_and_nothing_is_opened(desk: Desk) -> None:
     desk.put("issues", issue_id=9, publication_id=1, name="Some day")
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
-        open_books(desk.store, desk.account_id, by=ACTOR)
+        open_books(desk.books)
     undated, nothing_paid, paid, end = str(refusal.value).splitlines()
     assert undated.endswith("1 issue, such as 9")
     assert "1 subscription, such as 3 (issues 0, paid_issues_left empty, unearned" in nothing_paid
@@ -228,7 +227,7 @@ def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
     desk.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE subscriptions SET mailing_address_id = 1")
-    opened = open_books(desk.store, desk.account_id, by=ACTOR)
+    opened = open_books(desk.books)
     assert opened.balances[0] == Balance(1, "Tide", 1, 3, 1, 0, 0)
     assert desk.table("revenue") == []
     found = desk.subscription(1)
@@ -243,17 +242,17 @@ def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
 def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
     subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
     before = desk.everything()
-    dry = open_books(desk.store, desk.account_id, dry_run=True, by=ACTOR)
+    dry = open_books(desk.books, dry_run=True)
     assert desk.everything() == before
-    assert open_books(desk.store, desk.account_id, by=ACTOR) == dry
+    assert open_books(desk.books) == dry
     assert desk.everything() != before
 
 
 def test_books_are_opened_once(desk: Desk) -> None:
-    open_books(desk.store, desk.account_id, by=ACTOR)
+    open_books(desk.books)
     before = desk.everything()
     with pytest.raises(MastheadError, match="open"):
-        open_books(desk.store, desk.account_id, by=ACTOR)
+        open_books(desk.books)
     assert desk.everything() == before
 
 
@@ -268,7 +267,7 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
         subscribe(desk, number, renew_campaign_active=1, **values)
         if issue_id is not None:
             desk.put("subscription_issues", subscription_id=number, issue_id=issue_id)
-    opened = open_books(desk.store, desk.account_id, renew_since="2026-02-01", by=ACTOR)
+    opened = open_books(desk.books, renew_since="2026-02-01")
     assert opened.to_renew == 1
     assert [each.subscriptions for each in opened.balances] == [1, 0]
     terms = desk.table("terms")

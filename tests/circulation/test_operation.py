@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books import Books
+from masthead.books.opening import account_of
 from masthead.errors import MastheadError, NotFound
 from masthead.store import audit, commits
 from masthead.store.books.ids import next_ids
-from masthead.store.books.operation import Operation, opened_on, operation
+from masthead.store.books.operation import Operation, operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk
     """circulation, "Two modes of an account"."""
     with desk.store.writer() as database, database.transaction():
         database.change("DELETE FROM books")
-    assert opened_on(desk.store, desk.account_id) is None
+    assert account_of(desk.books).opened_on is None
     for begun in (
         operation(desk.store, desk.account_id, ACTOR),
         desk.books.scan(),

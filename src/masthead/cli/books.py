@@ -1,19 +1,15 @@
 """``masthead books``: open, show."""
 
+from collections.abc import Sequence
+
 import click
 
+from masthead.books import opening
+from masthead.books.opening import Balance
 from masthead.circulation.amounts import decimal
-from masthead.cli.audit import actor
-from masthead.cli.books_options import Day
-from masthead.cli.options import setting
-from masthead.cli.stores import opened
+from masthead.cli.books_options import Day, account_options, books_of, say
 from masthead.contract.printable import printable
-from masthead.errors import BadUsage
-from masthead.store import Store
-from masthead.store.books.opening import Balance, open_books
-from masthead.store.books.operation import opened_on
 
-_ID = click.IntRange(0, 2**63 - 1)
 _HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
 
 
@@ -31,8 +27,7 @@ def books() -> None:
     type=Day(),
     help="Write to those too who have no issue left, if their last one was since this day.",
 )
-@setting("account", kind=_ID)
-@setting("database")
+@account_options
 def open_command(
     renew_since: str | None, account: int | None, database: str, *, dry_run: bool
 ) -> None:
@@ -43,38 +38,26 @@ def open_command(
     later gets an empty term, so that it gets renewal letters. Afterwards, files with tables that
     operations own are refused.
     """
-    store, account_id = _asked(account, database)
-    found = open_books(store, account_id, renew_since=renew_since, dry_run=dry_run, by=actor())
-    _show(found.balances)
-    click.echo(f"issues that count as closed: {found.closed_issues}")
-    if renew_since is not None:
-        click.echo(f"without an issue left, and to renew since {renew_since}: {found.to_renew}")
-    if dry_run:
-        click.echo("nothing was changed")
-    else:
-        click.echo(f"account {account_id} keeps its books here (mode here)")
+    opened = opening.open_books(
+        books_of(account, database), renew_since=renew_since, dry_run=dry_run
+    )
+    _show(opened.balances)
+    say(opened, dry_run=dry_run)
 
 
 @books.command("show")
-@setting("account", kind=_ID)
-@setting("database")
+@account_options
 def show_command(account: int | None, database: str) -> None:
     """Say whether the account's books are open, and since when."""
-    store, account_id = _asked(account, database)
-    day = opened_on(store, account_id)
+    asked = books_of(account, database)
+    day = opening.account_of(asked).opened_on
     if day:
-        click.echo(f"account {account_id} keeps its books here since {day} (mode here)")
+        click.echo(f"account {asked.account_id} keeps its books here since {day} (mode here)")
     else:
-        click.echo(f"account {account_id} gets its data from files (mode elsewhere)")
+        click.echo(f"account {asked.account_id} gets its data from files (mode elsewhere)")
 
 
-def _asked(account: int | None, database: str) -> tuple[Store, int]:
-    if account is None:
-        raise BadUsage("name the account with --account")
-    return opened(database), account
-
-
-def _show(balances: list[Balance]) -> None:
+def _show(balances: Sequence[Balance]) -> None:
     lines = [_HEAD, *map(_line, balances), _line(_total(balances))]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for name, *numbers in lines:
@@ -88,6 +71,6 @@ def _line(each: Balance) -> tuple[str, ...]:
     return (printable(each.name), *map(str, counts), decimal(each.unearned))
 
 
-def _total(balances: list[Balance]) -> Balance:
+def _total(balances: Sequence[Balance]) -> Balance:
     numbers = [sum(column) for column in zip(*(each[2:] for each in balances), strict=True)]
     return Balance(0, "in total", *(numbers or [0] * 5))

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import click
 
+from masthead.books import Books, opening
 from masthead.cli.audit import actor
 from masthead.cli.demo_books import work_a_morning
 from masthead.errors import BadUsage
@@ -20,7 +21,6 @@ from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
 from masthead.store import accounts, find_store, open_store, system_clock
 from masthead.store.account_removal import remove_account
-from masthead.store.books.operation import opened_on
 from masthead.store.migrations import steps
 
 DEMO_DATABASE = "sqlite:///masthead-demo.db"
@@ -60,7 +60,7 @@ def make_demo(database: str) -> None:
         if found and _API_KEY in found:
             return
         click.echo("making the demo publisher …")
-        if found and opened_on(store, _ACCOUNT_ID):
+        if found and opening.account_of(Books(store, _ACCOUNT_ID)).opened_on:
             remove_account(store, _ACCOUNT_ID, by=actor())
             found = None
         if not found:

@@ -10,22 +10,25 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import date, timedelta
 
-from masthead.books import Books, cancelling, issues, orders, payments, renewals, subscriptions
+from masthead.books import (
+    Books,
+    cancelling,
+    issues,
+    opening,
+    orders,
+    payments,
+    renewals,
+    subscribers,
+    subscriptions,
+)
+from masthead.books.subscribers import Person as Seen
+from masthead.books.subscriptions import Subscription
 from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
-from masthead.store import Store, open_store, system_clock
+from masthead.store import open_store, system_clock
 from masthead.store.audit import Actor
-from masthead.store.books.details import (
-    Person as Seen,
-)
-from masthead.store.books.details import (
-    Subscription,
-    look_at_subscriber,
-    look_at_subscription,
-)
-from masthead.store.books.opening import open_books
 from masthead.store.interface_queries import subscriptions as subscriptions_of
 
 _MINUTE_US = 60 * 1_000_000
@@ -59,8 +62,9 @@ def work_a_morning(database: str, account_id: int, by: Actor) -> None:
     """
     clock = _Clock()
     with closing(open_store(database, clock=clock)) as store:
-        open_books(store, account_id, by=by)
-        _Morning(store, account_id, by, clock.go_on).work()
+        books = Books(store, account_id, by)
+        opening.open_books(books)
+        _Morning(books, clock.go_on).work()
 
 
 class _Clock:
@@ -80,11 +84,8 @@ class _Clock:
 class _Morning:
     """The work, step by step; each reader takes part in only one step."""
 
-    def __init__(self, store: Store, account_id: int, by: Actor, go_on: Callable[[], None]) -> None:
-        self._store = store
-        self._account_id = account_id
-        self._by = by
-        self._books = Books(store, account_id, by)
+    def __init__(self, books: Books, go_on: Callable[[], None]) -> None:
+        self._books = books
         self._go_on = go_on
         self._used = {sample().subscriber_id}
 
@@ -121,9 +122,7 @@ class _Morning:
         """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
         away, holiday = self._running(_WEEKLY), self._running(_WEEKLY)
         moving, lost, leaving = (self._running(_HARBOR) for _ in range(3))
-        books = Books(self._store, self._account_id, self._by)
-        with books.read() as found:
-            today = date.fromisoformat(found.today)
+        books, today = self._books, self._today()
         self._go_on()
         subscriptions.suspend(books, away)
         self._go_on()
@@ -163,10 +162,12 @@ class _Morning:
 
     def _close(self, issue_id: int, grace_issues: int) -> None:
         self._go_on()
-        with self._books.read() as found:
-            since = date.fromisoformat(found.today) - timedelta(_GRACE_DAYS)
+        since = self._today() - timedelta(_GRACE_DAYS)
         grace = issues.Grace(grace_issues, since.isoformat())
         issues.close(self._books, issue_id, grace)
+
+    def _today(self) -> date:
+        return date.fromisoformat(opening.account_of(self._books).today)
 
     def _next_issue(self, publication_id: int) -> int:
         """Return the id of the next issue to close."""
@@ -220,17 +221,22 @@ class _Morning:
 
         The reader is not deleted and was not picked before. ``filters`` are those of operation 7.
         """
-        with self._books.read() as found:
-            where = found.connection, self._account_id
-            for row in subscriptions_of(*where, filters, after=0, limit=_SUBSCRIPTIONS_MAX):
-                seen = look_at_subscription(*where, row[0])
+        account_id = self._books.account_id
+        with self._books.store.reader() as connection:
+            connection.set_tenant(account_id)
+            found = subscriptions_of(
+                connection, account_id, filters, after=0, limit=_SUBSCRIPTIONS_MAX
+            )
+        with self._books.snapshot() as books:
+            for subscription_id, *_ in found:
+                seen = subscriptions.show(books, subscription_id)
                 subscriber_id = seen.fields["subscriber_id"]
                 if not isinstance(subscriber_id, int) or subscriber_id in self._used:
                     continue
-                person = look_at_subscriber(*where, subscriber_id)
+                person = subscribers.show(books, subscriber_id)
                 if person.fields["delete_date"] is None and fits(seen, person):
                     self._used.add(subscriber_id)
-                    return row[0], subscriber_id
+                    return subscription_id, subscriber_id
         raise LookupError(f"no subscription of the demo fits {filters}")
 
 

@@ -11,12 +11,12 @@ from urllib.parse import quote, unquote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from masthead.books import Books
+from masthead.books import Books, opening
+from masthead.books.opening import Account
 from masthead.console.account_figures import Counted, Counting
 from masthead.console.roles import Action, may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit
-from masthead.store.console_facts import Account, account_of
 from masthead.store.operators import Operator
 
 Value = TypeVar("Value")
@@ -47,12 +47,12 @@ class PageRequest:
     @cached_property
     def account(self) -> Account:
         """The account's name, whether its books are here, and its current day."""
-        return account_of(self.store, self.account_id)
+        return opening.account_of(self.books)
 
     @property
     def keeps_books(self) -> bool:
         """Whether the account's books are kept here; if not, pages that write are absent."""
-        return self.account.mode == "here"
+        return self.account.opened_on is not None
 
     def may(self, action: Action) -> bool:
         """Return whether the operator may do the action."""

@@ -1,33 +1,19 @@
-"""Opening the books of an account: from then on, operations own its data instead of files.
+"""Opening the books of an account: the statements of ``books.opening``."""
 
-It happens completely or not at all (circulation, "Two modes of an account").
-``masthead.circulation.opening`` says what a subscription's numbers become.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from masthead.circulation.amounts import decimal
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
-from masthead.circulation.opening import (
-    Contradiction,
-    ContradictionError,
-    OpeningTerm,
-    opening_terms,
-)
+from masthead.circulation.opening import OpeningTerm
 from masthead.contract.subscription_types import UNLIMITED
-from masthead.errors import BadInput
-from masthead.store import audit
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
-from masthead.store.books.operation import Operation, operation
-from masthead.store.database import Row, Store
+from masthead.store.books.operation import Operation, Reading
+from masthead.store.database import Store
 
 _BATCH_ROWS = 5_000
 _FILLED = ("terms", "revenue", "issues", "subscriptions", "subscription_kinds")
-_NAMED_MAX = 5
-_NUMBERS = ("issues", "paid_issues_left", "unearned_revenue")
 _TERM = (
     "term_id",
     "subscription_id",
@@ -61,84 +47,71 @@ class Balance(NamedTuple):
     unearned: int
 
 
-class Opened(NamedTuple):
-    """The opening balances by publication, and how many issues count as closed.
+class Numbers(NamedTuple):
+    """What the former system says of a subscription, and the publication's months of a term.
 
-    ``to_renew`` subscriptions have no issue left, and got an empty term so that they get letters.
+    ``issues`` is -1 if it is unlimited; ``unearned_revenue`` is an amount as text.
     """
 
-    balances: list[Balance]
-    closed_issues: int
-    to_renew: int = 0
+    subscription_id: int
+    issues: int | None
+    paid_issues_left: int | None
+    unearned_revenue: str | None
+    copies: int | None
+    unlimited_term_months: int
 
 
-def open_books(
-    store: Store,
-    account_id: int,
-    *,
-    renew_since: str | None = None,
-    dry_run: bool = False,
-    by: audit.Actor | None = None,
-) -> Opened:
-    """Open the account's books in one transaction, and return the opening balances.
+class Account(NamedTuple):
+    """An account: its company name, the day on which its books were opened, and the current day.
 
-    Closes the issues dated up to today, or up to the newest one that anybody received.
-    Subscriptions without issues left get an empty term if their last issue is dated ``renew_since``
-    or later.
-
-    Raises BadInput, which lists each kind of contradiction with examples, NotFound if there is no
-    such account, MastheadError if its books are already open.
+    ``opened_on`` is None if the data come from files. Both days are in the account's time zone.
     """
-    with operation(store, account_id, by, dry_run=dry_run, mode="elsewhere") as books:
-        problems = _without_date(books)
-        books.connection.change(
-            """
-            INSERT INTO books (account_id, books_id, opened_on, opened_at, last_order_before)
-            SELECT :account_id, 1, :today, :now, max(order_id) FROM orders
-            WHERE account_id = :account_id
-            """,
-            account_id=account_id,
-            today=books.today,
-            now=books.now,
-        )
-        closed = _close_past(books)
-        _add_terms(books, problems)
-        to_renew = 0 if renew_since is None else _add_empty_terms(books, renew_since)
-        _begin(books)
-        # Also those without a term: from now on, what the files say about their end is not used.
-        refresh(books, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
-        balances = _balances(books)
-        unearned = sum(each.unearned for each in balances)
-        books.say(
-            f"books opened: {sum(each.subscriptions for each in balances)} subscriptions with "
-            f"issues left, {decimal(unearned)} unearned, {closed} issues closed"
-            + ("" if renew_since is None else f", {to_renew} to renew since {renew_since}")
-        )
-    if not dry_run:
-        # Otherwise PostgreSQL plans for small tables, and the next closing takes minutes.
-        with store.writer() as connection:
-            for table in _FILLED:
-                connection.analyze(table)
-    return Opened(balances, closed, to_renew)
+
+    company_name: str
+    opened_on: str | None
+    today: str
 
 
-def _without_date(books: Operation) -> list[str]:
-    """Return a sentence about issues without a date, since issues close in the order of dates."""
-    found = books.connection.rows(
+def account_of(reading: Reading) -> Account:
+    """Return the account; one without a name is called ``Account 1``."""
+    ((name, opened_on),) = reading.connection.rows(
+        """
+        SELECT a.company_name, b.opened_on FROM accounts AS a
+        LEFT JOIN books AS b ON b.account_id = :account_id
+        WHERE a.account_id = :account_id
+        """,
+        account_id=reading.account_id,
+    )
+    return Account(name or f"Account {reading.account_id}", opened_on, reading.today)
+
+
+def issues_without_date(books: Operation) -> list[int]:
+    """Return the ids of the issues that have no date, sorted."""
+    rows = books.connection.rows(
         """
         SELECT issue_id FROM issues WHERE account_id = :account_id AND date IS NULL
         ORDER BY issue_id
         """,
         account_id=books.account_id,
     )
-    if not found:
-        return []
-    named = ", ".join(str(issue_id) for (issue_id,) in found[:_NAMED_MAX])
-    count = _counted(len(found), "issue")
-    return [f"date is empty, and issues close in its order: {count}, such as {named}"]
+    return [issue_id for (issue_id,) in rows]
 
 
-def _close_past(books: Operation) -> int:
+def add_books(books: Operation) -> None:
+    """Add the row that says that the account keeps its books here."""
+    books.connection.change(
+        """
+        INSERT INTO books (account_id, books_id, opened_on, opened_at, last_order_before)
+        SELECT :account_id, 1, :today, :now, max(order_id) FROM orders
+        WHERE account_id = :account_id
+        """,
+        account_id=books.account_id,
+        today=books.today,
+        now=books.now,
+    )
+
+
+def close_past(books: Operation) -> int:
     """Close the past issues, without a list; return their number."""
     return books.connection.change(
         """
@@ -156,65 +129,59 @@ def _close_past(books: Operation) -> int:
     )
 
 
-def _add_terms(books: Operation, problems: list[str]) -> None:
-    """Add the opening terms of all subscriptions, and their received revenue.
+def numbers_of(books: Operation) -> Iterator[list[Numbers]]:
+    """Yield the numbers of all subscriptions by ascending id, in lists of 5,000."""
+    last = -1
+    while rows := books.connection.rows(
+        """
+        SELECT s.subscription_id, s.issues, s.paid_issues_left, s.unearned_revenue, s.copies,
+            p.unlimited_term_months
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.subscription_id > :last
+        ORDER BY s.subscription_id LIMIT :limit
+        """,
+        account_id=books.account_id,
+        last=last,
+        limit=_BATCH_ROWS,
+    ):
+        yield [Numbers(*row) for row in rows]
+        last = rows[-1][0]
 
-    Raises BadInput for ``problems``, and for numbers of subscriptions that contradict each other,
-    with one sentence for each kind.
-    """
-    term_id = next_ids(books.connection, books.account_id, "terms")
+
+def add_terms(books: Operation, terms: Iterable[tuple[Numbers, OpeningTerm]]) -> None:
+    """Add opening terms of subscriptions, and their received revenue."""
+    first_id = next_ids(books.connection, books.account_id, "terms")
     revenue_id = next_ids(books.connection, books.account_id, "revenue")
-    contradictions: dict[Contradiction, list[str]] = {}
-    for batch in _batches(books):
-        terms: list[tuple[int | str | None, ...]] = []
-        revenue: list[tuple[int | str | None, ...]] = []
-        for subscription_id, issues, copies, paid, unearned, months in batch:
-            numbers = issues, paid, unearned
-            for part in _parts(subscription_id, numbers, contradictions):
-                is_paid = part.is_paid
-                is_unlimited = part.issues == UNLIMITED
-                terms.append(
-                    (
-                        term_id,
-                        subscription_id,
-                        part.issues,
-                        part.issues,
-                        max(copies or 1, 1),
-                        part.price,
-                        books.today if is_paid else None,
-                        "opening",
-                        PAID if is_paid else COMPLIMENTARY,
-                        months if is_unlimited else None,
-                        books.today if is_unlimited else None,
-                    )
-                )
-                if part.price:
-                    revenue.append((revenue_id, term_id, "received", part.price, books.today))
-                    revenue_id += 1
-                term_id += 1
-        if not contradictions:
-            same = {"account_id": books.account_id}
-            books.connection.insert_many("terms", _TERM, terms, **same)
-            books.connection.insert_many("revenue", _REVENUE, revenue, **same)
-    if contradictions:
-        problems += [_told(kind, named) for kind, named in contradictions.items()]
-    if problems:
-        problems.append("the books stay closed; load corrected rows first")
-        raise BadInput("\n".join(problems))
+    rows: list[tuple[int | str | None, ...]] = []
+    revenue: list[tuple[int | str | None, ...]] = []
+    for term_id, (numbers, term) in enumerate(terms, first_id):
+        is_unlimited = term.issues == UNLIMITED
+        rows.append(
+            (
+                term_id,
+                numbers.subscription_id,
+                term.issues,
+                term.issues,
+                max(numbers.copies or 1, 1),
+                term.price,
+                books.today if term.is_paid else None,
+                "opening",
+                PAID if term.is_paid else COMPLIMENTARY,
+                numbers.unlimited_term_months if is_unlimited else None,
+                books.today if is_unlimited else None,
+            )
+        )
+        if term.price:
+            booked = revenue_id + len(revenue), term_id, "received", term.price, books.today
+            revenue.append(booked)
+    same = {"account_id": books.account_id}
+    books.connection.insert_many("terms", _TERM, rows, **same)
+    books.connection.insert_many("revenue", _REVENUE, revenue, **same)
 
 
-def _told(kind: Contradiction, named: list[str]) -> str:
-    """Return the sentence about subscriptions whose numbers contradict each other in one way."""
-    return (
-        f"{kind}: {_counted(len(named), 'subscription')}, such as {'; '.join(named[:_NAMED_MAX])}"
-    )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _add_empty_terms(books: Operation, since: str) -> int:
+def add_empty_terms(books: Operation, since: str) -> int:
     """Add a term without issues for readers with a recent last issue; return their number.
 
     Renewal letters are sent for a term, so these readers get them.
@@ -242,45 +209,7 @@ def _add_empty_terms(books: Operation, since: str) -> int:
     )
 
 
-def _batches(books: Operation) -> Iterator[list[Row]]:
-    """Yield the subscriptions' numbers by ascending id, in lists of 5,000 rows."""
-    last = -1
-    while rows := books.connection.rows(
-        """
-        SELECT s.subscription_id, s.issues, s.copies, s.paid_issues_left, s.unearned_revenue,
-            p.unlimited_term_months
-        FROM subscriptions AS s
-        JOIN publications AS p
-            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
-        WHERE s.account_id = :account_id AND s.subscription_id > :last
-        ORDER BY s.subscription_id LIMIT :limit
-        """,
-        account_id=books.account_id,
-        last=last,
-        limit=_BATCH_ROWS,
-    ):
-        yield rows
-        last = rows[-1][0]
-
-
-def _parts(
-    subscription_id: int,
-    numbers: tuple[int | None, int | None, str | None],
-    contradictions: dict[Contradiction, list[str]],
-) -> list[OpeningTerm]:
-    """Return the opening terms of a subscription, or note how its numbers contradict each other."""
-    try:
-        return opening_terms(*numbers)
-    except ContradictionError as error:
-        said = ", ".join(
-            f"{name} {'empty' if value is None else value}"
-            for name, value in zip(_NUMBERS, numbers, strict=True)
-        )
-        contradictions.setdefault(error.kind, []).append(f"{subscription_id} ({said})")
-        return []
-
-
-def _begin(books: Operation) -> None:
+def begin(books: Operation) -> None:
     """Let each subscription with issues left begin on the day after the newest closed issue."""
     found = books.connection.rows(
         f"""
@@ -305,7 +234,8 @@ def _day_after(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
-def _balances(books: Operation) -> list[Balance]:
+def balances(books: Operation) -> list[Balance]:
+    """Return the opening balances by publication."""
     return [
         Balance._make(row)
         for row in books.connection.rows(
@@ -328,3 +258,18 @@ def _balances(books: Operation) -> list[Balance]:
             account_id=books.account_id,
         )
     ]
+
+
+def refresh_all(books: Operation) -> None:
+    """Update the derived values of all subscriptions, also of those without a term.
+
+    From now on, what the files say about their end is not used.
+    """
+    refresh(books, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id")
+
+
+def analyze(store: Store) -> None:
+    """Let PostgreSQL count the filled tables; otherwise the next closing takes minutes."""
+    with store.writer() as connection:
+        for table in _FILLED:
+            connection.analyze(table)

@@ -212,20 +212,8 @@ def mode_of(connection: Connection, account_id: int) -> Mode:
     return "here" if row else "elsewhere"
 
 
-def opened_on(store: Store, account_id: int) -> str | None:
-    """Return the day on which the account's books were opened; None if they are not open.
-
-    Raises NotFound if there is no such account.
-    """
-    with store.reader() as connection:
-        connection.set_tenant(account_id)
-        with connection.snapshot():
-            accounts.settings_of(connection, account_id)
-            return day_of_opening(connection, account_id)
-
-
 def day_of_opening(connection: Connection, account_id: int) -> str | None:
-    """Return the same for an open connection; None too if there is no such account."""
+    """Return the day on which the account's books were opened; None if they are not open."""
     return connection.value_as(
         str, "SELECT opened_on FROM books WHERE account_id = :account_id", account_id=account_id
     )
