@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from time import perf_counter
 
 import httpx2
@@ -17,8 +16,9 @@ from benchmarks.circulation_data import make_books, nth_subscriber
 from benchmarks.databases import home_of, new_database
 from benchmarks.publisher import ACCOUNT_ID
 from benchmarks.report import Scale, table
+from masthead.books import Books
+from masthead.books.figures import figures_of
 from masthead.store import open_store
-from masthead.store.console_figures import figures_of
 from masthead.store.operators import add_operator
 from tests.servers import environment
 
@@ -105,7 +105,7 @@ def measure(scale: Scale) -> Iterator[str]:
             add_operator(opened, ACCOUNT_ID, _NAME, "manager", _PASSWORD)
             rows = list(_rows(url, scale))
             begun = perf_counter()
-            figures_of(opened, ACCOUNT_ID, datetime.now(UTC).date().isoformat())
+            figures_of(Books(opened, ACCOUNT_ID))
             counted = perf_counter() - begun
             opened.close()
         yield table([f"{store}: page", "median, ms", "longest, ms"], rows)

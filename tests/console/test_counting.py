@@ -9,10 +9,10 @@ import httpx2
 import pytest
 
 from masthead.books import catalogue
+from masthead.books.figures import PressRun, figures_of
 from masthead.console import account_figures
 from masthead.console.account_figures import Counted, Counting
 from masthead.errors import MastheadError
-from masthead.store.console_figures import PressRun, figures_of
 from masthead.store.request_counts import Count, RequestCounts, counts_of
 from tests.circulation.desk import at_desk
 from tests.console.browser import input_values, serving_console
@@ -85,7 +85,7 @@ def small(store: Store) -> Iterator[Desk]:
 
 def test_the_figures_equal_those_counted_by_hand(small: Desk) -> None:
     """rules, "What the console counts"."""
-    found = figures_of(small.store, 1, TODAY)
+    found = figures_of(small.books)
     assert found.press_runs == {1: PressRun(printed=4, digital=1)}
     assert (found.without_address, found.without_address_in_all) == ([(3, 3)], 1)
     assert (found.unpaid, found.unpaid_in_all) == ([(7, 2)], 1)

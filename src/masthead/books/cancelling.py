@@ -31,12 +31,11 @@ def endings(books: Books, subscription_id: int) -> Endings:
     """Return the publication's issues that are not closed, and the publisher's reasons."""
     with books.read() as reading:
         found = stored_subscription(reading.connection, books.account_id, subscription_id)
-        issues = catalogue.listed(reading.connection, books.account_id, "issue")
         return Endings(
             [
-                (issue_id, name or str(issue_id), day)
-                for issue_id, publication_id, name, _, day, *_, closed_at in issues
-                if publication_id == found.publication_id and not closed_at
+                (each.issue_id, each.name or str(each.issue_id), each.date or "")
+                for each in catalogue.planned_issues(reading)
+                if each.publication_id == found.publication_id and not each.closed_at
             ],
             [str(name) for _, name in reasons(reading)],
         )

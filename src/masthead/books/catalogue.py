@@ -20,6 +20,7 @@ __all__ = [
     "Bundle",
     "Done",
     "Line",
+    "Orderable",
     "PlannedIssue",
     "Product",
     "Publication",
@@ -31,6 +32,7 @@ __all__ = [
     "add_reason",
     "bundles",
     "classes",
+    "orderable",
     "planned_issues",
     "products",
     "publications",
@@ -79,6 +81,24 @@ def products(books: Books) -> list[Product]:
     """Return the products, including retired ones, sorted by id."""
     with books.read() as reading:
         return catalogue.products(reading)
+
+
+class Orderable(NamedTuple):
+    """What can be ordered: active bundles and products, and the issues with which to begin."""
+
+    bundles: Sequence[Bundle]
+    products: Sequence[Product]
+    issues: Sequence[PlannedIssue]
+
+
+def orderable(books: Books) -> Orderable:
+    """Return what can be ordered; issues that are not closed, by publication and date."""
+    with books.read() as reading:
+        return Orderable(
+            [each for each in catalogue.bundles(reading) if each.is_active],
+            [each for each in catalogue.products(reading) if each.is_active],
+            [each for each in catalogue.planned_issues(reading) if not each.closed_at],
+        )
 
 
 def classes(books: Books) -> list[str]:

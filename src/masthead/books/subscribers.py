@@ -21,7 +21,6 @@ from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.merging_subscribers import Moved
 from masthead.store.books.merging_subscriptions import Pair
 from masthead.store.books.subscriber_search import Found, Sought
-from masthead.store.console_facts import changes_of
 from masthead.store.subscriber_data import SubscriberData, data_of
 
 __all__ = [
@@ -149,7 +148,7 @@ def everything(books: Books, subscriber_id: int) -> Everything:
             person,
             data,
             [look_at_subscription(*where, key) for key in keys],
-            changes_of(*where, names, limit=_CHANGES),
+            audit.changes_of(*where, names, limit=_CHANGES),
             history_until(*where),
         )
 

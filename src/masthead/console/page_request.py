@@ -77,7 +77,7 @@ class PageRequest:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Yield a connection that reads one snapshot of the operator's account."""
+        """Yield a snapshot for what is not of the books: the feed, the partners and the log."""
         with self.store.reader() as connection:
             connection.set_tenant(self.account_id)
             with connection.read_snapshot():

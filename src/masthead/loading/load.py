@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from masthead.books import imports
 from masthead.contract.records import ACCOUNTS, ERASURES, Table
 from masthead.errors import BadInput, BadRows, BadUsage
 from masthead.loading.account_files import load_accounts
@@ -31,13 +32,10 @@ from masthead.store import (
     commits,
     dry_run_diff,
     epochs,
-    erasing,
     loads,
-    merging,
     staged_checks,
 )
-from masthead.store.books import kept_records, ownership, plan_changes
-from masthead.store.merging import Counts
+from masthead.store.merging import Counts, Merged
 from masthead.store.natural_keys import NaturalKeys
 from masthead.store.staging import NUMBERS_PER_FILE, Problem, Staging, staging_for
 
@@ -50,7 +48,7 @@ class Loaded(NamedTuple):
 
     ``kept_blank`` is the number of rows with personal data of erased subscribers, which stay blank.
     ``shown`` are the rows that a dry run shows. ``kept`` is the number of rows, by table, that
-    complete files lack but that stay, since the books have them (``store.books.kept_records``).
+    complete files lack but that stay, since the books have them.
     """
 
     counts: dict[str, Counts]
@@ -249,16 +247,14 @@ class _Loading:
             self.advance(file, batch.done)
         return rows
 
-    def _merge(self, staging: Staging, keys: NaturalKeys) -> tuple[merging.Merged, Loaded]:
+    def _merge(self, staging: Staging, keys: NaturalKeys) -> tuple[Merged, Loaded]:
         """Check and write the staged rows in the caller's transaction."""
         staging.connection.lock_account(self.account_id)
         self.store.check_schema(staging.connection)  # files and markers take long
         accounts.settings_of(staging.connection, self.account_id)  # the account may be gone
         self.tell("checking")
-        ownership.check_import(staging)
         max_removed, rejects = self.options.max_removed, self.options.reject is not None
-        kept_blank = erasing.blank_staged(staging)
-        kept_records.check_kept(staging)
+        kept_blank = imports.check(staging)
         removal = find_missing(staging, self.files, rejects=rejects) if max_removed else None
         staged_checks.check(staging, discard=rejects)
         problem_count = staging.problem_count()
@@ -276,15 +272,7 @@ class _Loading:
         rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
         rows = dry_run_diff.rows(staging, self.options.show, removal) if self.options.show else ()
         keys.keep()
-        plans = plan_changes.plans_of(staging.connection, self.account_id)
-        if plans:
-            plan_changes.follow_moved_issues(staging)
-        merged = merging.merge(staging, self.tell, removal)
-        ownership.check_bundles(staging)
-        if plans and merged.commit_id is not None:
-            plan_changes.bring_up_to_date(
-                self.store, staging.connection, self.account_id, merged.commit_id, plans
-            )
+        merged = imports.merge(self.store, staging, self.tell, removal)
         kept = removal.kept if removal else {}
         return merged, Loaded(merged.counts, rejected, kept_blank, rows, kept)
 

@@ -5,7 +5,8 @@ entry of a reading command is written before any output. An entry contains no se
 personal data except ids of subscribers (rules, "Who did what").
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from masthead.errors import NotFound
@@ -13,6 +14,7 @@ from masthead.store import migrations
 from masthead.store.database import Connection, Store
 
 _ALL_ACCOUNTS = 0
+_SEARCHED_MAX = 5_000
 
 
 class Actor(NamedTuple):
@@ -91,6 +93,40 @@ def entries(
         Entry(at, user_name, command, about or None, summary)
         for at, user_name, command, about, summary in rows
     )
+
+
+def log_page(
+    connection: Connection, account_id: int, *, before: int | None, limit: int
+) -> list[tuple[int, Entry]]:
+    """Return a page of an account's audit log entries with their ids, newest first.
+
+    ``before`` is the id of the last entry of the previous page; None for the first page.
+    """
+    older = "" if before is None else "AND entry_id < :before"
+    values = {} if before is None else {"before": before}
+    rows = connection.rows(
+        f"""
+        SELECT entry_id, at, user_name, command, account_id, summary FROM audit
+        WHERE account_id IN (:account_id, {_ALL_ACCOUNTS}) {older}
+        ORDER BY entry_id DESC LIMIT :limit
+        """,
+        account_id=account_id,
+        limit=limit,
+        **values,
+    )
+    return [(row[0], Entry(row[1], row[2], row[3], row[4] or None, row[5])) for row in rows]
+
+
+def changes_of(
+    connection: Connection, account_id: int, names: Collection[str], *, limit: int
+) -> list[Entry]:
+    """Return the newest log entries that contain one of the ``names``, such as ``order 7``.
+
+    It searches the last 5,000 entries of the account.
+    """
+    named = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
+    found = log_page(connection, account_id, before=None, limit=_SEARCHED_MAX)
+    return [entry for _, entry in found if named.search(entry.summary)][:limit]
 
 
 def newest_entry(connection: Connection) -> int:

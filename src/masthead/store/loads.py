@@ -244,6 +244,17 @@ def loads(store: Store, account_id: int | None = None) -> list[Load]:
     return [load._replace(outcome=outcome_of(load)) for load in map(_load_of, rows)]
 
 
+def failed_since_good(store: Store, account_id: int) -> list[str]:
+    """Return the reasons why loads of the account since its last good one failed, in order."""
+    found: list[str] = []
+    for load in loads(store, account_id):
+        if load.outcome == "good":
+            found = []
+        elif load.outcome in {"refused", "interrupted"}:
+            found.append(load.reason or load.outcome)
+    return found
+
+
 def _load_of(row: Row) -> Load:
     load = Load._make(row)
     return load._replace(

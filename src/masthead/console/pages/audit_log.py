@@ -5,7 +5,7 @@ from starlette.responses import Response
 from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
 from masthead.console.roles import Action
-from masthead.store.console_facts import log_page
+from masthead.store import audit
 
 _SHOWN = 100
 
@@ -14,7 +14,7 @@ def audit_log(request: PageRequest) -> Response:
     """Show the account's entries, newest first, a hundred on each page."""
     before = id_in(request.query.get("before", ""))
     with request.reading() as connection:
-        entries = log_page(
+        entries = audit.log_page(
             connection,
             request.account_id,
             before=before,

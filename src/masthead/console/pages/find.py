@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from starlette.responses import Response
 
-from masthead.books import Books, subscribers
+from masthead.books import Books, orders, subscribers
 from masthead.books.subscribers import Found, Sought
 from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
-from masthead.store.console_facts import has_order
+from masthead.errors import NotFound
 
 _SHOWN = 30
 _AMONG_MAX = 2_000
@@ -29,13 +29,17 @@ def find(request: PageRequest) -> Response:
     """
     text = request.query.get("q", "")
     found: list[Found] = []
-    orders: list[int] = []
+    found_orders: list[int] = []
     if text:
         with request.books.snapshot() as inside:
             found = _found(inside, text)
-            orders = _orders(inside, text)
+            found_orders = _orders(inside, text)
     return request.page(
-        "find", text=text, found=found[:_SHOWN], orders=orders, is_more=len(found) > _SHOWN
+        "find",
+        text=text,
+        found=found[:_SHOWN],
+        orders=found_orders,
+        is_more=len(found) > _SHOWN,
     )
 
 
@@ -73,8 +77,11 @@ def _orders(books: Books, text: str) -> list[int]:
     key = id_in(text)
     if key is None:
         return []
-    with books.read() as reading:
-        return [key] if has_order(reading.connection, books.account_id, key) else []
+    try:
+        orders.show(books, key)
+    except NotFound:
+        return []
+    return [key]
 
 
 pages = [get("/find", find)]

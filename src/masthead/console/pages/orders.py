@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books, orders, payments
+from masthead.books import Books, catalogue, orders, payments, subscribers, subscriptions
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
@@ -13,9 +13,6 @@ from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.errors import NotFound
-from masthead.store import Connection
-from masthead.store.books import catalogue, details
-from masthead.store.console_facts import first_issue
 
 _NAMES = ("email", "first_name", "last_name")
 _ADDRESS = tuple(name for name in FIELDS if name not in _NAMES)
@@ -69,12 +66,11 @@ def _check(books: Books, order: Order) -> _Checked:
     newest = orders.newest(books)
     placed = orders.place(books, order)
     begins = []
-    with books.read() as reading:
-        where = reading.connection, reading.account_id
-        for key in placed.subscriptions:
-            fields = details.look_at_subscription(*where, key).fields
-            names = (str(each) for each in (fields["first_name"], fields["last_name"]) if each)
-            begins.append((str(fields["publication"]), " ".join(names), first_issue(*where, key)))
+    for key in placed.subscriptions:
+        fields = subscriptions.show(books, key).fields
+        names = (str(each) for each in (fields["first_name"], fields["last_name"]) if each)
+        first = subscriptions.first_issue(books, key)
+        begins.append((str(fields["publication"]), " ".join(names), first))
     return _Checked(orders.show(books, placed.order_id), placed, newest, begins)
 
 
@@ -154,36 +150,25 @@ def _field_of(error: RefusedOrder) -> str:
 def _form(
     request: PageRequest, form: Form, *, checked: _Checked | None = None, status: int = 200
 ) -> Response:
-    with request.reading() as connection:
-        bundles = catalogue.listed(connection, request.account_id, "bundle")
-        products = catalogue.listed(connection, request.account_id, "product")
-        issues = catalogue.listed(connection, request.account_id, "issue")
-        subscriber = _subscriber(connection, request, form["subscriber"])
-    names = ("key", *catalogue.COLUMNS["bundle"])
+    with request.books.snapshot() as inside:
+        orderable = catalogue.orderable(inside)
+        subscriber = _subscriber(inside, form["subscriber"])
     return request.page(
         "order_new",
         status,
         form=form,
         checked=checked,
         subscriber=subscriber,
-        bundles=[dict(zip(names, row, strict=True)) for row in bundles],
-        products=[
-            dict(zip(("key", *catalogue.COLUMNS["product"]), row, strict=True)) for row in products
-        ],
-        issues=[
-            found
-            for row in issues
-            if (found := dict(zip(("key", *catalogue.COLUMNS["issue"]), row, strict=True)))
-        ],
+        orderable=orderable,
     )
 
 
-def _subscriber(connection: Connection, request: PageRequest, typed: str) -> details.Person | None:
+def _subscriber(books: Books, typed: str) -> subscribers.Person | None:
     key = id_in(typed)
     if key is None:
         return None
     try:
-        return details.look_at_subscriber(connection, request.account_id, key)
+        return subscribers.show(books, key)
     except NotFound:
         return None
 

@@ -3,9 +3,9 @@
 from starlette.responses import Response
 
 from masthead.books import issues
+from masthead.books.figures import figures_of
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.issues import planned
-from masthead.store.console_figures import figures_of
 
 _NEXT = 6
 
@@ -17,9 +17,7 @@ def today(request: PageRequest) -> Response:
     for issue in coming:
         first.setdefault(issue.publication_id, issue.issue_id)
     day = request.account.today
-    counted = request.counted(
-        ("figures", day), lambda: figures_of(request.store, request.account_id, day)
-    )
+    counted = request.counted(("figures", day), lambda: figures_of(request.books))
     return request.page(
         "today",
         coming=coming[:_NEXT],

@@ -58,7 +58,7 @@ class Line(NamedTuple):
     months: int | None = None
 
 
-def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
+def _listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
     """Return the key and the columns of all things of a kind, by key; issues by date."""
     order = "publication_id, date, issue_id" if thing == "issue" else f"{thing}_id"
     return connection.rows(
@@ -72,20 +72,20 @@ def listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
 
 def publications(reading: Reading) -> list[Publication]:
     """Return the publications, sorted by id."""
-    rows = listed(reading.connection, reading.account_id, "publication")
+    rows = _listed(reading.connection, reading.account_id, "publication")
     return [Publication(*row) for row in rows]
 
 
 def planned_issues(reading: Reading) -> list[PlannedIssue]:
     """Return the issues, sorted by publication and date."""
-    return [PlannedIssue(*row) for row in listed(reading.connection, reading.account_id, "issue")]
+    return [PlannedIssue(*row) for row in _listed(reading.connection, reading.account_id, "issue")]
 
 
 def products(reading: Reading) -> list[Product]:
     """Return the products, sorted by id."""
     return [
         Product._make((*row[:-1], bool(row[-1])))
-        for row in listed(reading.connection, reading.account_id, "product")
+        for row in _listed(reading.connection, reading.account_id, "product")
     ]
 
 
@@ -93,7 +93,7 @@ def bundles(reading: Reading) -> list[Bundle]:
     """Return the bundles, sorted by id."""
     return [
         Bundle._make((*row[:-1], bool(row[-1])))
-        for row in listed(reading.connection, reading.account_id, "bundle")
+        for row in _listed(reading.connection, reading.account_id, "bundle")
     ]
 
 

@@ -158,6 +158,25 @@ def look_at_subscription(
     )
 
 
+def first_issue(connection: Connection, account_id: int, subscription_id: int) -> str:
+    """Return the name and date of the next issue that a subscription gets, '' without one."""
+    row = connection.row(
+        """
+        SELECT i.name, i.date FROM subscriptions AS s
+        JOIN issues AS i ON i.account_id = s.account_id AND i.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+            AND i.date >= s.begins_on
+            AND (i.closed_at IS NULL OR i.mailing_list_id IS NOT NULL)
+            AND NOT EXISTS (SELECT 1 FROM subscription_issues AS d WHERE d.account_id = s.account_id
+                AND d.subscription_id = s.subscription_id AND d.issue_id = i.issue_id)
+        ORDER BY i.date, i.issue_id LIMIT 1
+        """,
+        account_id=account_id,
+        subscription_id=subscription_id,
+    )
+    return f"{row[0] or 'issue'} ({row[1]})" if row else ""
+
+
 def _cancellation(connection: Connection, one: dict[str, int]) -> str | None:
     """Return how it was cancelled and why, such as ``after May 2026, refunded: moved``."""
     row = connection.row(
