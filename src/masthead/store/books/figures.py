@@ -16,13 +16,12 @@ class PressRun(NamedTuple):
 def press_runs(reading: Reading) -> dict[int, PressRun]:
     """Return the expected copies of each publication with subscriptions that have issues left."""
     runs: dict[int, PressRun] = {}
-    for publication_id, type_, copies in reading.connection.rows(
+    for publication_id, type_, copies in reading.rows(
         """
         SELECT publication_id, type, sum(coalesce(copies, 0)) FROM subscriptions
         WHERE account_id = :account_id AND issues <> 0 AND cancelled_on IS NULL
         GROUP BY publication_id, type
-        """,
-        account_id=reading.account_id,
+        """
     ):
         printed, digital = runs.get(publication_id, PressRun(0, 0))
         printed += int(copies) if type_ in PRINTED else 0
@@ -33,7 +32,7 @@ def press_runs(reading: Reading) -> dict[int, PressRun]:
 
 def new_and_lost(reading: Reading) -> tuple[int, int]:
     """Return how many subscriptions were created and how many ended in the current month."""
-    ((new, lost),) = reading.connection.rows(
+    ((new, lost),) = reading.rows(
         """
         SELECT
             coalesce(sum(CASE WHEN substr(date_created, 1, 7) = :month THEN 1 ELSE 0 END), 0),
@@ -43,7 +42,6 @@ def new_and_lost(reading: Reading) -> tuple[int, int]:
                     AND substr(date_expired, 1, 7) = :month) THEN 1 ELSE 0 END), 0)
         FROM subscriptions WHERE account_id = :account_id
         """,
-        account_id=reading.account_id,
         month=reading.today[:7],
     )
     return int(new), int(lost)
@@ -51,29 +49,28 @@ def new_and_lost(reading: Reading) -> tuple[int, int]:
 
 def liability(reading: Reading) -> int:
     """Return what is owed to readers, in cents."""
-    ((cents,),) = reading.connection.rows(
+    cents = reading.value_as(
+        int,
         """
         SELECT coalesce(sum(CASE kind WHEN 'received' THEN cents ELSE -cents END), 0)
         FROM revenue WHERE account_id = :account_id
         """,
-        account_id=reading.account_id,
     )
-    return int(cents)
+    return cents or 0
 
 
 def without_address(reading: Reading) -> list[tuple[int, int]]:
     """Return printed subscriptions with issues left but no address, with their subscribers."""
     return [
         (row[0], row[1])
-        for row in reading.connection.rows(
+        for row in reading.rows(
             f"""
             SELECT s.subscription_id, s.subscriber_id FROM subscriptions AS s
             LEFT JOIN addresses AS a
                 ON a.account_id = s.account_id AND a.address_id = s.mailing_address_id
             WHERE s.account_id = :account_id AND s.issues <> 0 AND s.cancelled_on IS NULL
                 AND s.type IN {PRINTED} AND coalesce(a.address, '') = ''
-            """,
-            account_id=reading.account_id,
+            """
         )
     ]
 
@@ -82,7 +79,7 @@ def unpaid(reading: Reading) -> list[tuple[int, int]]:
     """Return the orders that have used up their credit, with their payers."""
     return [
         (row[0], row[1])
-        for row in reading.connection.rows(
+        for row in reading.rows(
             """
             SELECT DISTINCT o.order_id, o.subscriber_id FROM terms AS t
             JOIN subscriptions AS s
@@ -95,7 +92,6 @@ def unpaid(reading: Reading) -> list[tuple[int, int]]:
             WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
                 AND t.ended_at IS NULL AND t.issues - t.issues_left >= p.credit_issues
             ORDER BY o.order_id
-            """,
-            account_id=reading.account_id,
+            """
         )
     ]

@@ -28,8 +28,6 @@ _TERM = (
     "starts_on",
 )
 _REVENUE = ("revenue_id", "term_id", "kind", "cents", "booked_on")
-_CLOSED_DAY = """(SELECT max(i.date) FROM issues AS i WHERE i.account_id = :account_id
-    AND i.publication_id = {publication} AND i.closed_at IS NOT NULL)"""
 
 
 class Balance(NamedTuple):
@@ -74,38 +72,35 @@ class Account(NamedTuple):
 
 def account_of(reading: Reading) -> Account:
     """Return the account; one without a name is called ``Account 1``."""
-    ((name, opened_on),) = reading.connection.rows(
+    ((name, opened_on),) = reading.rows(
         """
         SELECT a.company_name, b.opened_on FROM accounts AS a
         LEFT JOIN books AS b ON b.account_id = :account_id
         WHERE a.account_id = :account_id
-        """,
-        account_id=reading.account_id,
+        """
     )
     return Account(name or f"Account {reading.account_id}", opened_on, reading.today)
 
 
 def issues_without_date(books: Operation) -> list[int]:
     """Return the ids of the issues that have no date, sorted."""
-    rows = books.connection.rows(
+    return books.column_as(
+        int,
         """
         SELECT issue_id FROM issues WHERE account_id = :account_id AND date IS NULL
         ORDER BY issue_id
         """,
-        account_id=books.account_id,
     )
-    return [issue_id for (issue_id,) in rows]
 
 
 def add_books(books: Operation) -> None:
     """Add the row that says that the account keeps its books here."""
-    books.connection.change(
+    books.change(
         """
         INSERT INTO books (account_id, books_id, opened_on, opened_at, last_order_before)
         SELECT :account_id, 1, :today, :now, max(order_id) FROM orders
         WHERE account_id = :account_id
         """,
-        account_id=books.account_id,
         today=books.today,
         now=books.now,
     )
@@ -113,7 +108,7 @@ def add_books(books: Operation) -> None:
 
 def close_past(books: Operation) -> int:
     """Close the past issues, without a list; return their number."""
-    return books.connection.change(
+    return books.change(
         """
         UPDATE issues SET closed_at = coalesce(closed_at, :now)
         WHERE account_id = :account_id AND date <= (
@@ -123,7 +118,6 @@ def close_past(books: Operation) -> int:
                     SELECT 1 FROM subscription_issues AS r
                     WHERE r.account_id = :account_id AND r.issue_id = o.issue_id)))
         """,
-        account_id=books.account_id,
         now=books.now,
         today=books.today,
     )
@@ -132,7 +126,8 @@ def close_past(books: Operation) -> int:
 def numbers_of(books: Operation) -> Iterator[list[Numbers]]:
     """Yield the numbers of all subscriptions by ascending id, in lists of 5,000."""
     last = -1
-    while rows := books.connection.rows(
+    while found := books.rows_as(
+        Numbers,
         """
         SELECT s.subscription_id, s.issues, s.paid_issues_left, s.unearned_revenue, s.copies,
             p.unlimited_term_months
@@ -142,12 +137,11 @@ def numbers_of(books: Operation) -> Iterator[list[Numbers]]:
         WHERE s.account_id = :account_id AND s.subscription_id > :last
         ORDER BY s.subscription_id LIMIT :limit
         """,
-        account_id=books.account_id,
         last=last,
         limit=_BATCH_ROWS,
     ):
-        yield [Numbers(*row) for row in rows]
-        last = rows[-1][0]
+        yield found
+        last = found[-1].subscription_id
 
 
 def add_terms(books: Operation, terms: Iterable[tuple[Numbers, OpeningTerm]]) -> None:
@@ -186,7 +180,7 @@ def add_empty_terms(books: Operation, since: str) -> int:
 
     Renewal letters are sent for a term, so these readers get them.
     """
-    return books.connection.change(
+    return books.change(
         f"""
         INSERT INTO terms ({", ".join(("account_id", *_TERM))})
         SELECT s.account_id, :first_id + row_number() OVER (ORDER BY s.subscription_id) - 1,
@@ -202,7 +196,6 @@ def add_empty_terms(books: Operation, since: str) -> int:
                 WHERE g.account_id = :account_id
                     AND g.subscription_id = s.subscription_id) >= :since
         """,
-        account_id=books.account_id,
         first_id=next_ids(books.connection, books.account_id, "terms"),
         since=since,
         **{"class": COMPLIMENTARY},
@@ -211,20 +204,20 @@ def add_empty_terms(books: Operation, since: str) -> int:
 
 def begin(books: Operation) -> None:
     """Let each subscription with issues left begin on the day after the newest closed issue."""
-    found = books.connection.rows(
-        f"""
-        SELECT p.publication_id, {_CLOSED_DAY.format(publication="p.publication_id")}
+    found = books.rows(
+        """
+        SELECT p.publication_id, (SELECT max(i.date) FROM issues AS i
+            WHERE i.account_id = :account_id AND i.publication_id = p.publication_id
+                AND i.closed_at IS NOT NULL)
         FROM publications AS p WHERE p.account_id = :account_id ORDER BY p.publication_id
-        """,
-        account_id=books.account_id,
+        """
     )
     for publication_id, closed_on in found:
-        books.connection.change(
+        books.change(
             """
             UPDATE subscriptions SET begins_on = :begins_on
             WHERE account_id = :account_id AND publication_id = :publication_id AND issues <> 0
             """,
-            account_id=books.account_id,
             publication_id=publication_id,
             begins_on=_day_after(closed_on) if closed_on else books.today,
         )
@@ -236,28 +229,26 @@ def _day_after(day: str) -> str:
 
 def balances(books: Operation) -> list[Balance]:
     """Return the opening balances by publication."""
-    return [
-        Balance._make(row)
-        for row in books.connection.rows(
-            """
-            SELECT p.publication_id, coalesce(p.name, ''),
-                count(DISTINCT CASE WHEN t.issues <> 0 THEN t.subscription_id END),
-                coalesce(sum(CASE WHEN t.paid_on IS NOT NULL AND t.issues > 0
-                    THEN t.issues END), 0),
-                coalesce(sum(CASE WHEN t.paid_on IS NULL AND t.issues > 0
-                    THEN t.issues END), 0),
-                count(CASE WHEN t.issues < 0 THEN 1 END), coalesce(sum(t.price), 0)
-            FROM publications AS p
-            LEFT JOIN subscriptions AS s
-                ON s.account_id = p.account_id AND s.publication_id = p.publication_id
-            LEFT JOIN terms AS t
-                ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
-            WHERE p.account_id = :account_id
-            GROUP BY p.publication_id, p.name ORDER BY p.publication_id
-            """,
-            account_id=books.account_id,
-        )
-    ]
+    return books.rows_as(
+        Balance,
+        """
+        SELECT p.publication_id, coalesce(p.name, ''),
+            count(DISTINCT CASE WHEN t.issues <> 0 THEN t.subscription_id END),
+            CAST(coalesce(sum(CASE WHEN t.paid_on IS NOT NULL AND t.issues > 0
+                THEN t.issues END), 0) AS BIGINT),
+            CAST(coalesce(sum(CASE WHEN t.paid_on IS NULL AND t.issues > 0
+                THEN t.issues END), 0) AS BIGINT),
+            count(CASE WHEN t.issues < 0 THEN 1 END),
+            CAST(coalesce(sum(t.price), 0) AS BIGINT)
+        FROM publications AS p
+        LEFT JOIN subscriptions AS s
+            ON s.account_id = p.account_id AND s.publication_id = p.publication_id
+        LEFT JOIN terms AS t
+            ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
+        WHERE p.account_id = :account_id
+        GROUP BY p.publication_id, p.name ORDER BY p.publication_id
+        """,
+    )
 
 
 def refresh_all(books: Operation) -> None:
