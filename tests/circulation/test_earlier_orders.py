@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import orders, payments
+from masthead.books import orders, payments, subscribers
 from masthead.books.opening import open_books
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import details
 from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
@@ -68,9 +67,7 @@ def test_an_order_of_before_is_neither_paid_nor_refunded_nor_owed(desk: Desk) ->
     assert (placed.is_known, placed.was_paid) == (True, False)
     assert desk.everything() == before
     shown = [orders.show(desk.books, number) for number in (1, 2)]
-    with desk.store.reader() as connection:
-        connection.set_tenant(1)
-        person = details.look_at_subscriber(connection, 1, 1)
+    person = subscribers.show(desk.books, 1)
     assert [(each.is_history, each.due) for each in shown] == [(True, 0)] * 2
     assert [row[-1] for row in person.orders] == [True, True]
 

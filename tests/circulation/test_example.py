@@ -12,23 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders, payments, subscriptions
+from masthead.books import catalogue, issues, orders, payments, reports, subscriptions
 from masthead.books.issues import Grace, MailingList
 from masthead.books.opening import open_books
 from masthead.books.subscriptions import Values
 from masthead.circulation.amounts import cents_of, decimal
-from masthead.circulation.liability import liability
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.circulation.tables import written
-from masthead.store.books import catalogue, reports
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from masthead.store.books.operation import Operation
     from tests.servers import Store
 
 PAGE = (ROOT / "docs" / "circulation-example.md").read_text()
@@ -144,17 +140,16 @@ class Course:
     def _open(self) -> None:
         assert open_books(self.desk.books).closed_issues == 1
         rows = table("bundle", "of")
-        with operation(self.desk.store, self.desk.account_id, ACTOR) as books:
-            for name, lines in groupby(rows, lambda row: row[0]):
-                self._bundles[name] = self._add_bundle(books, name, list(lines))
+        for name, lines in groupby(rows, lambda row: row[0]):
+            self._bundles[name] = self._add_bundle(name, list(lines))
 
-    def _add_bundle(self, books: Operation, name: str, rows: list[Row]) -> int:
+    def _add_bundle(self, name: str, rows: list[Row]) -> int:
         lines = [
             catalogue.Line(PUBLICATIONS[whose], int(issues), kind, 1, cents_of(price))
             for _, whose, issues, kind, price, _ in rows
         ]
         tax = sum(cents_of(row[-1]) for row in rows)
-        return catalogue.add_bundle(books, name, lines, None, tax)[0]
+        return catalogue.add_bundle(self.desk.books, name, lines, None, tax).key
 
     def _take_orders(self) -> None:
         self._order("Ada", "twelve")
@@ -320,9 +315,7 @@ def test_the_terms_in_the_end_are_what_the_page_says(course: Course) -> None:
 
 def test_the_liability_is_what_the_page_says(course: Course) -> None:
     """circulation, "Reports": opening + received - earned - refunded = closing."""
-    with reports.counting(course.desk.store, course.desk.account_id) as counted:
-        booked = reports.booked(counted, None)
-    made = liability("Liability", booked)
+    made = reports.liability(course.desk.books)
     kinds = [column.kind for column in made.columns]
     assert [list(map(written, row, kinds)) for row in made.rows] == table("publication", "month")
 

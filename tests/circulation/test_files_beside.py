@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import Books, orders, subscribers
+from masthead.books import Books, catalogue, orders, subscribers
 from masthead.books.opening import open_books
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books import catalogue
 from masthead.store.books.operation import operation
 from tests.loading.mapped import load_mapped
 from tests.loading.publisher import Publisher
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from masthead.store.books.operation import Operation
     from tests.servers import Store
 
 BEFORE = {
@@ -58,10 +56,10 @@ def with_order(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         ada = Person(email="ada@x.example", first_name="Ada", last_name="Auk", address=QUAY)
         order = Order(ada, [Item(7, first_issue=1)], is_paid=True)
         orders.place(Books(publisher.store, 1), order)
-        with operation(publisher.store, 1, None) as books:
-            catalogue.add(books, "publication", {"name": "Gale"})
-            catalogue.add(books, "product", {"name": "Pen", "price": 100, "tax": 0})
-            catalogue.add_issue(books, {"publication_id": 1, "name": "No. 7", "date": "2190-07-01"})
+        books = Books(publisher.store, 1)
+        catalogue.add(books, "publication", {"name": "Gale"})
+        catalogue.add(books, "product", {"name": "Pen", "price": 100, "tax": 0})
+        catalogue.add_issue(books, {"publication_id": 1, "name": "No. 7", "date": "2190-07-01"})
         publisher.store.close()
         yield url
 
@@ -215,18 +213,15 @@ def test_an_own_export_changes_nothing(publisher: Publisher) -> None:
 
 
 def by_command(publisher: Publisher, what: str) -> None:
-    def do(books: Operation) -> None:
-        if what == "per year":
-            catalogue.set_values(books, "publication", 1, {"issues_per_year": 6})
-        elif what == "moved":
-            catalogue.set_issue(books, 7, {"date": "2190-07-20"})
-        elif what == "planned":
-            catalogue.add_issue(books, {"publication_id": 1, "name": "No. 8", "date": "2190-09-15"})
-        else:
-            catalogue.remove_issue(books, 6)
-
-    with operation(publisher.store, 1, None) as books:
-        do(books)
+    books = Books(publisher.store, 1)
+    if what == "per year":
+        catalogue.set_values(books, "publication", 1, {"issues_per_year": 6})
+    elif what == "moved":
+        catalogue.set_issue(books, 7, {"date": "2190-07-20"})
+    elif what == "planned":
+        catalogue.add_issue(books, {"publication_id": 1, "name": "No. 8", "date": "2190-09-15"})
+    else:
+        catalogue.remove_issue(books, 6)
 
 
 def by_file(publisher: Publisher, what: str) -> None:
@@ -269,8 +264,7 @@ def test_a_named_first_issue_that_a_file_moves_earlier_comes_all_the_same(
             if number:
                 publisher.load({"issues.csv": "issue_id,date\n1,2189-12-20\n"})
             else:
-                with operation(publisher.store, 1, None) as books:
-                    catalogue.set_issue(books, 1, {"date": "2189-12-20"})
+                catalogue.set_issue(Books(publisher.store, 1), 1, {"date": "2189-12-20"})
             begins.append([row["begins_on"] for row in publisher.table("subscriptions")])
     assert begins[0] == begins[1] != []
     assert "2189-12-20" in begins[1]
@@ -284,5 +278,5 @@ def test_two_issues_of_one_day_are_refused_by_files_too(publisher: Publisher) ->
     assert said in publisher.problem({"issues.csv": f"{head}9,1,A,2190-09-01\n10,1,B,2190-09-01\n"})
     assert said in publisher.problem({"issues.csv": "issue_id,date\n5,2190-06-01\n"})
     publisher.load({"issues.csv": "issue_id,date\n5,2190-06-01\n6,2190-05-01\n"})
-    with operation(publisher.store, 1, None) as books, pytest.raises(BadInput, match="is of"):
-        catalogue.set_issue(books, 5, {"date": "2190-05-01"})
+    with pytest.raises(BadInput, match="is of"):
+        catalogue.set_issue(Books(publisher.store, 1), 5, {"date": "2190-05-01"})

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import issues, orders, payments
+from masthead.books import catalogue, issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
-from masthead.store.books.catalogue import set_issue
-from masthead.store.books.operation import operation
-from tests.circulation.desk import ACTOR, Desk, at_desk
+from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,12 +88,11 @@ def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> Non
 
 def test_an_issue_is_earned_on_the_day_on_which_it_is_mailed(desk: Desk) -> None:
     """rules, "The day on which an issue is mailed": known before it is closed, and final."""
-    with operation(desk.store, 1, ACTOR) as books:
-        set_issue(books, 2, {"mailed_on": "2026-01-28"})
+    catalogue.set_issue(desk.books, 2, {"mailed_on": "2026-01-28"})
     issues.close(desk.books, 2)
     assert earned(desk, 1) == {"2026-01-28": 300}
-    with pytest.raises(BadInput, match="closed"), operation(desk.store, 1, ACTOR) as books:
-        set_issue(books, 2, {"mailed_on": "2026-01-29"})
+    with pytest.raises(BadInput, match="closed"):
+        catalogue.set_issue(desk.books, 2, {"mailed_on": "2026-01-29"})
 
 
 def earned(desk: Desk, term_id: int = 2) -> dict[str, int]:

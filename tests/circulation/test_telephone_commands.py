@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.books import subscribers
+from masthead.books.subscribers import Sought
 from masthead.store.books import subscriber_search
 from tests.circulation.desk import Desk
 from tests.servers import masthead
@@ -406,20 +407,20 @@ def test_where_files_own_the_data_nothing_is_changed(shop: tuple[Desk, str], dat
 
 
 SOUGHT = (
-    subscriber_search.Sought("ada ames"),
-    subscriber_search.Sought("ames"),
-    subscriber_search.Sought(email="ada@example.org"),
-    subscriber_search.Sought(renewal_code="Code1"),
-    subscriber_search.Sought(order="7"),
-    subscriber_search.Sought(street="12 elm"),
-    subscriber_search.Sought(zip_code="97301"),
-    subscriber_search.Sought("ames", zip_code="97301", city="salem"),
+    Sought("ada ames"),
+    Sought("ames"),
+    Sought(email="ada@example.org"),
+    Sought(renewal_code="Code1"),
+    Sought(order="7"),
+    Sought(street="12 elm"),
+    Sought(zip_code="97301"),
+    Sought("ames", zip_code="97301", city="salem"),
 )
 
 
 @pytest.mark.parametrize("sought", SOUGHT)
 def test_sqlite_finds_readers_by_indexes(
-    shop: tuple[Desk, str], database: str, sought: subscriber_search.Sought
+    shop: tuple[Desk, str], database: str, sought: Sought
 ) -> None:
     """decisions, "SQLite through apsw"."""
     desk, _ = shop
