@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
+from masthead.databases.connection import Shape
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.catalogue_records import Bundle, PlannedIssue, Product, Publication
 from masthead.store.books.derived_values import refresh
@@ -15,7 +16,7 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.moved_issues import begin_with_moved
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.served_subscriptions import NOT_PAID
-from masthead.store.database import Connection, Row, Value
+from masthead.store.database import Connection, Value
 
 COLUMNS = {
     "publication": (
@@ -58,48 +59,44 @@ class Line(NamedTuple):
     months: int | None = None
 
 
-def _listed(connection: Connection, account_id: int, thing: Thing) -> list[Row]:
-    """Return the key and the columns of all things of a kind, by key; issues by date."""
+def _listed(reading: Reading, kind: type[Shape], thing: Thing) -> list[Shape]:
+    """Return all things of a kind by key, issues by publication and date."""
     order = "publication_id, date, issue_id" if thing == "issue" else f"{thing}_id"
-    return connection.rows(
+    return reading.rows_as(
+        kind,
         f"""
         SELECT {thing}_id, {", ".join(COLUMNS[thing])} FROM {thing}s
         WHERE account_id = :account_id ORDER BY {order}
         """,
-        account_id=account_id,
     )
 
 
 def publications(reading: Reading) -> list[Publication]:
     """Return the publications, sorted by id."""
-    rows = _listed(reading.connection, reading.account_id, "publication")
-    return [Publication(*row) for row in rows]
+    return _listed(reading, Publication, "publication")
 
 
 def planned_issues(reading: Reading) -> list[PlannedIssue]:
     """Return the issues, sorted by publication and date."""
-    return [PlannedIssue(*row) for row in _listed(reading.connection, reading.account_id, "issue")]
+    return _listed(reading, PlannedIssue, "issue")
 
 
 def products(reading: Reading) -> list[Product]:
     """Return the products, sorted by id."""
-    return [
-        Product._make((*row[:-1], bool(row[-1])))
-        for row in _listed(reading.connection, reading.account_id, "product")
-    ]
+    found = _listed(reading, Product, "product")
+    return [each._replace(is_active=bool(each.is_active)) for each in found]
 
 
 def bundles(reading: Reading) -> list[Bundle]:
     """Return the bundles, sorted by id."""
-    return [
-        Bundle._make((*row[:-1], bool(row[-1])))
-        for row in _listed(reading.connection, reading.account_id, "bundle")
-    ]
+    found = _listed(reading, Bundle, "bundle")
+    return [each._replace(is_active=bool(each.is_active)) for each in found]
 
 
 def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Line]:
     """Return the lines of a bundle in their order."""
-    rows = connection.rows(
+    return connection.rows_as(
+        Line,
         """
         SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
         WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
@@ -107,7 +104,6 @@ def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Li
         account_id=account_id,
         bundle_id=bundle_id,
     )
-    return [Line(*row) for row in rows]
 
 
 def add(books: Operation, thing: Thing, values: Values) -> int:

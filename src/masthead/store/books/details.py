@@ -198,10 +198,12 @@ def _cancellation(connection: Connection, one: dict[str, int]) -> str | None:
 
 
 def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
-    rows = connection.rows(
+    return connection.rows_as(
+        TermShown,
         """
         SELECT t.term_id, t.kind, t.issues, t.issues_left, t.price, t.paid_on, coalesce((
-                SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
+                SELECT CAST(sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
+                    AS BIGINT)
                 FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id
             ), 0), (
                 SELECT i.order_id FROM order_items AS i
@@ -213,7 +215,6 @@ def _terms(connection: Connection, one: dict[str, int]) -> list[TermShown]:
         """,
         **one,
     )
-    return [TermShown(*row)._replace(unearned=int(row[6])) for row in rows]
 
 
 def _temporary(connection: Connection, one: dict[str, int]) -> list[tuple[Span, Postal]]:
@@ -289,7 +290,8 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
         """,
         **one,
     )
-    subscriptions = connection.rows(
+    subscriptions = connection.rows_as(
+        SubscriptionLine,
         """
         SELECT s.subscription_id, p.name, s.type, s.copies, s.issues, s.date_expired,
             s.cancelled_on, s.merged_into
@@ -314,6 +316,6 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     return Person(
         fields,
         [_line(row) for row in addresses],
-        [SubscriptionLine(*row) for row in subscriptions],
+        subscriptions,
         [OrderLine._make((*row, row[0] <= until)) for row in orders],
     )
