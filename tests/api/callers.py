@@ -44,7 +44,7 @@ KEYS = {
 
 @dataclass(frozen=True)
 class RawAnswer:
-    """An answer as a socket gave it."""
+    """A response as a socket gave it."""
 
     status: int
     headers: Mapping[str, str]
@@ -61,9 +61,9 @@ class RawAnswer:
 
 
 def send_raw(server: Server | Served, request: bytes, *, method: str = "GET") -> RawAnswer:
-    """Send exactly these bytes on a new connection and read one answer, to that method."""
+    """Send exactly these bytes on a new connection and read one response, to that method."""
     with socket.create_connection(server.address, timeout=30) as connection:
-        # Refused before all of it was read, the answer is there all the same.
+        # Refused before all of it was read, the response is there all the same.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             connection.sendall(request)
         answer = http.client.HTTPResponse(connection, method=method)
@@ -115,7 +115,7 @@ class Caller:
         return self.ask(path, body=content.encode(), headers=FORM_BODY)
 
     def answer(self, path: str, *parameters: tuple[str, str], **named: Any) -> str:
-        """Return the text of an answer that must be 200, as JSON in UTF-8, and not stored."""
+        """Return the text of a response that must be 200, as JSON in UTF-8, and not stored."""
         response = self.ask(path, *parameters, **named)
         assert response.status_code == 200, (response.status_code, response.text)
         assert response.headers["Content-Type"] == "application/json"
@@ -123,7 +123,7 @@ class Caller:
         return response.content.decode("utf-8")
 
     def read(self, path: str, *parameters: tuple[str, str], **named: Any) -> Any:
-        """Return what an answer that must be 200 says."""
+        """Return what a response that must be 200 says."""
         return json.loads(self.answer(path, *parameters, **named))
 
     def refusal(self, status: int, path: str, *parameters: tuple[str, str], **named: Any) -> str:

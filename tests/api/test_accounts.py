@@ -55,9 +55,9 @@ def test_an_id_that_is_not_plain_digits_is_unknown(gate: House, path: str) -> No
     caller = gate.caller("garden")
     for place in ("accounts", "orders", "customfields", "downloadmailinglist"):
         for end in ("", "/"):
-            answer = caller.raw(f"/2/{place}/{path}{end}")
-            assert answer.status == 404
-            assert answer.error().startswith("there is no such id: ")
+            response = caller.raw(f"/2/{place}/{path}{end}")
+            assert response.status == 404
+            assert response.error().startswith("there is no such id: ")
 
 
 @pytest.mark.parametrize("path", ["/2/accounts/", "/2/accounts/1/"])

@@ -1,4 +1,4 @@
-"""Operation 4: which entities and which time a client may name, and how the answer looks."""
+"""Operation 4: which entities and which time a client may name, and how the response looks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stamp_of(caller: Caller) -> datetime:
     return through(caller) - timedelta(microseconds=1)
 
 
-# The entities of one answer
+# The entities of one response
 
 
 @pytest.mark.parametrize("path", ["/2/cdc", "/2/cdc/"])
@@ -130,7 +130,7 @@ def test_deleted_subscribers_are_in_the_feed(people: Caller) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("name", ["golden", "empty"])
-def test_every_answer_says_through_when_it_goes(house: House, method: str, name: str) -> None:
+def test_every_response_says_through_when_it_goes(house: House, method: str, name: str) -> None:
     """rules, "Change feed": the header of every 200, in its form."""
     response = house.caller(name).ask(
         PATH, method=method, changed_since=ago(hours=1), entities="orders"

@@ -1,4 +1,4 @@
-"""The header ``Date``: one in every answer, in HTTP's form, and right."""
+"""The header ``Date``: one in every response, in HTTP's form, and right."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ IMF_FIXDATE = re.compile(
 def answers(
     server: Server | Served, request: bytes, *, method: str = "GET"
 ) -> tuple[int, list[str]]:
-    """Send exactly these bytes; return the status and each ``Date`` of the answer."""
+    """Send exactly these bytes; return the status and each ``Date`` of the response."""
     with socket.create_connection(server.address, timeout=30) as connection:
         connection.sendall(request)
-        answer = http.client.HTTPResponse(connection, method=method)
-        answer.begin()
-        answer.read()
-        return answer.status, [
-            value for name, value in answer.getheaders() if name.lower() == "date"
+        response = http.client.HTTPResponse(connection, method=method)
+        response.begin()
+        response.read()
+        return response.status, [
+            value for name, value in response.getheaders() if name.lower() == "date"
         ]
 
 
 def assert_dated(
     server: Server | Served, request: bytes, status: int, *, method: str = "GET"
 ) -> datetime:
-    """Assert that the answer has one date, of a time between request and answer; return it."""
+    """Assert that the response has one date, of a time between request and answer; return it."""
     before = datetime.now(UTC).replace(microsecond=0)
     found, dates = answers(server, request, method=method)
     after = datetime.now(UTC)
@@ -92,7 +92,7 @@ TARGETS = [
 ]
 
 
-def test_every_answer_has_one_date(golden: Caller, subtests: pytest.Subtests) -> None:
+def test_every_response_has_one_date(golden: Caller, subtests: pytest.Subtests) -> None:
     """RFC 9110 section 6.6.1."""
     for (target, status), method in product(TARGETS, ("GET", "HEAD")):
         with subtests.test(target=target, method=method):
@@ -102,7 +102,7 @@ def test_every_answer_has_one_date(golden: Caller, subtests: pytest.Subtests) ->
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("days", [1, -0.002])
-def test_every_answer_of_the_feed_has_one_date(golden: Caller, days: float, method: str) -> None:
+def test_every_response_of_the_feed_has_one_date(golden: Caller, days: float, method: str) -> None:
     """rules, "Change feed": with changes and without."""
     asked = request(golden, feed(ago(days=days)), method=method)
     assert_dated(golden.server, asked, 200, method=method)
@@ -132,18 +132,18 @@ def test_an_answer_to_what_is_not_http_has_one_date(house: House, sent: bytes, s
     assert_dated(house.server, sent, status)
 
 
-def test_an_answer_to_a_body_that_is_too_large_has_one_date(golden: Caller) -> None:
+def test_a_response_to_a_body_that_is_too_large_has_one_date(golden: Caller) -> None:
     """rules, "Statuses": 413."""
     head = request(golden, "/2/subscriptions/").removesuffix(b"\r\n")
     head += b"Content-Type: application/json\r\nContent-Length: 20000\r\n\r\n"
     assert_dated(golden.server, head + b" " * 20_000, 413)
 
 
-def test_each_answer_on_one_connection_has_a_date_of_its_own(golden: Caller) -> None:
+def test_each_response_on_one_connection_has_a_date_of_its_own(golden: Caller) -> None:
     """Of the feed and of others in turn: none is handed on."""
     for target in ("/2/orders/71", feed(ago(days=1)), "/2/orders/71", "/nothing"):
-        answer = golden.ask(target)
-        assert len(answer.headers.get_list("date")) == 1
+        response = golden.ask(target)
+        assert len(response.headers.get_list("date")) == 1
 
 
 @ON_BOTH

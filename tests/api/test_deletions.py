@@ -147,7 +147,7 @@ def test_tenants_see_only_their_own(publishers: Publishers) -> None:
     assert listed(second, since) == NOTHING
 
 
-def test_the_answer_to_many_removals_is_whole(publisher: Publisher) -> None:
+def test_the_response_to_many_removals_is_whole(publisher: Publisher) -> None:
     """decisions, "Long responses": more than one piece of it."""
     ids = range(1_000, 3_500)
     publisher.load(purchases=[{"purchase_id": n, "subscriber_id": 1} for n in ids])

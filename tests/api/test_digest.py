@@ -23,7 +23,7 @@ MODIFIED = re.compile(r',"modified_date":(?:null|"[^"]*")\}$')
 
 
 def records_of(array: str) -> Iterator[str]:
-    """Yield the bytes of each record of an array as they stand in the answer."""
+    """Yield the bytes of each record of an array as they stand in the response."""
     at = 1
     while array[at] != "]":
         _, end = json.JSONDecoder().raw_decode(array, at)
@@ -168,7 +168,7 @@ def test_it_needs_credentials(golden: Caller) -> None:
         assert send_raw(golden.server, request).status == status
 
 
-def test_a_long_answer_begins_at_once_and_is_json_all_the_same(lists: Caller) -> None:
+def test_a_long_response_begins_at_once_and_is_json_all_the_same(lists: Caller) -> None:
     """decisions, "Digest"; "Long responses": spaces come while it is being made."""
     response = lists.ask("/digest", entities=ALL)
     assert "Content-Length" not in response.headers

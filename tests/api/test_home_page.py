@@ -34,15 +34,15 @@ def browser(gate: House) -> Iterator[httpx2.Client]:
 
 def test_a_browser_sees_what_this_is_and_which_version(browser: httpx2.Client) -> None:
     """rules, "The page at /"."""
-    answer = browser.get("/")
-    assert answer.status_code == 200
-    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert answer.headers["Vary"] == "Accept"
-    assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
-    assert f"<small>{__version__}</small>" in answer.text
-    assert {"./docs", "./health", "./manual", "./openapi.json"} <= set(LINKS.findall(answer.text))
-    assert "{" not in answer.text
-    assert "demo" not in answer.text
+    response = browser.get("/")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert response.headers["Vary"] == "Accept"
+    assert "default-src 'self'" in response.headers["Content-Security-Policy"]
+    assert f"<small>{__version__}</small>" in response.text
+    assert {"./docs", "./health", "./manual", "./openapi.json"} <= set(LINKS.findall(response.text))
+    assert "{" not in response.text
+    assert "demo" not in response.text
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "", None])
@@ -51,10 +51,10 @@ def test_a_program_gets_404_there_as_before(browser: httpx2.Client, accept: str 
     request = browser.build_request("GET", "/", headers={"Accept": accept or ""})
     if accept is None:
         del request.headers["Accept"]
-    answer = browser.send(request)
-    sentence = error_of(answer, 404)
+    response = browser.send(request)
+    sentence = error_of(response, 404)
     assert sentence == error_of(browser.get("/there/is/no/such/path"), 404)
-    assert answer.headers["Vary"] == "Accept"
+    assert response.headers["Vary"] == "Accept"
 
 
 def test_head_and_a_page_that_is_known_already(browser: httpx2.Client) -> None:
@@ -76,11 +76,11 @@ def test_each_link_leads_somewhere_behind_a_prefix_too(
     browser: httpx2.Client, page: str, prefix: str
 ) -> None:
     """rules, "Trailing slash"; "The user documentation"."""
-    answer = browser.get(page)
-    assert answer.status_code == 200
+    response = browser.get(page)
+    assert response.status_code == 200
     here = f"http://host{prefix}{page}"
-    assert len(LINKS.findall(answer.text)) >= 4
-    for link in LINKS.findall(answer.text):
+    assert len(LINKS.findall(response.text)) >= 4
+    for link in LINKS.findall(response.text):
         if urlsplit(link).scheme:
             continue
         target, anchor = urldefrag(urljoin(here, unescape(link)))

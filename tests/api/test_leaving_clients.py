@@ -92,7 +92,7 @@ with httpx2.Client(base_url=url, timeout=60) as client:
             print(time.monotonic() - begun)
             assert answer.status_code == status, answer.text
 """
-"""Asks until its input ends, and prints how many seconds each answer took.
+"""Asks until its input ends, and prints how many seconds each response took.
 
 A process of its own: it must not wait for the clients that come and go.
 """
@@ -167,7 +167,7 @@ def connections(process: int, server: Server) -> list[Any]:
 
 
 def is_settled(server: Server, database: str) -> bool:
-    """Return whether nothing of the answers is open any more."""
+    """Return whether nothing of the responses is open any more."""
     for process in workers_of(server):
         if any(one.status != psutil.CONN_LISTEN for one in connections(process, server)):
             return False

@@ -74,7 +74,7 @@ def address(number: int, city: str = "Zürich") -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def database(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A database whose account 1 has long answers to everything that can be long."""
+    """A database whose account 1 has long responses to everything that can be long."""
     database = store.new_database("long-answers")
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=database)
     load(
@@ -117,7 +117,7 @@ def caller(server: Server) -> Iterator[Caller]:
 
 @pytest.fixture(params=LONG)
 def path(request: pytest.FixtureRequest) -> str:
-    """The path and query of each answer that can be long."""
+    """The path and query of each response that can be long."""
     yesterday = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86_400))
     return LONG[request.param].format(since=yesterday)
 
@@ -187,7 +187,7 @@ def ask_raw(
 
 
 def parted(answer: bytes) -> tuple[dict[str, str], bytes]:
-    """Return the headers of an answer that must be 200, and its body as it was sent."""
+    """Return the headers of a response that must be 200, and its body as it was sent."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *lines = head.decode("ascii").split("\r\n")
     assert status == "HTTP/1.1 200 OK"
@@ -212,7 +212,7 @@ def unchunked(body: bytes) -> bytes:
 
 @contextmanager
 def slow_client(server: Server, path: str) -> Iterator[tuple[socket.socket, bytes]]:
-    """Ask for a path, and read no more of the answer than a part that holds the headers."""
+    """Ask for a path, and read no more of the response than a part that holds the headers."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_AT_ONCE)
         client.settimeout(STOP_SECONDS_MAX)
@@ -224,7 +224,7 @@ def slow_client(server: Server, path: str) -> Iterator[tuple[socket.socket, byte
         yield client, start
 
 
-# The form of a long answer
+# The form of a long response
 
 
 def test_a_long_answer_comes_in_chunks_of_which_the_last_ends_it(server: Server, path: str) -> None:
@@ -293,7 +293,7 @@ def test_a_head_closes_what_it_opened(database: str) -> None:
 def test_an_unknown_list_and_a_time_long_ago_are_refused_before_anything_is_sent(
     caller: Caller,
 ) -> None:
-    """rules, "Statuses": a handler that runs with its answer raises what others do."""
+    """rules, "Statuses": a handler that runs with its response raises what others do."""
     assert caller.refusal(404, "/2/downloadmailinglist/8/")
     old = "2020-01-01T00:00:00Z"
     assert caller.refusal(410, "/2/cdc", changed_since=old, entities="addresses")
@@ -320,7 +320,7 @@ def test_a_client_that_does_not_read_holds_no_snapshot(
 
 
 def test_clients_that_do_not_read_keep_no_other_from_its_answer(server: Server) -> None:
-    """decisions, "Long responses": any number of answers may be on their way."""
+    """decisions, "Long responses": any number of responses may be on their way."""
     with ExitStack() as stack:
         clients = [
             stack.enter_context(slow_client(server, EVERYTHING)) for _ in range(LONG_AT_ONCE + 1)
@@ -359,7 +359,7 @@ def test_a_client_that_goes_away_ends_its_request(
 
 
 def test_no_temporary_file_is_left(server: Server, path: str) -> None:
-    """decisions, "Long responses": after whole answers, in each coding, and to HEAD."""
+    """decisions, "Long responses": after whole responses, in each coding, and to HEAD."""
     for coding in ("identity", "gzip", "zstd"):
         ask_raw(server, path, coding=coding)
     until(server, lambda: temporary_files(server) == 0)
@@ -383,7 +383,7 @@ def limits(database: str) -> Iterator[tuple[Server, Callable[[int], None]]]:
         yield limited, limit
 
 
-def test_an_answer_that_breaks_off_has_no_last_chunk(
+def test_a_response_that_breaks_off_has_no_last_chunk(
     limits: tuple[Server, Callable[[int], None]],
 ) -> None:
     """Its temporary file cannot grow beyond a megabyte, as on a disk that is full."""
@@ -401,7 +401,7 @@ def test_an_answer_that_breaks_off_has_no_last_chunk(
     assert unchunked(ask_raw(server, EVERYTHING)[1]) == unchunked(wanted)
 
 
-def test_without_room_for_any_file_the_answer_is_503(
+def test_without_room_for_any_file_the_response_is_503(
     limits: tuple[Server, Callable[[int], None]],
 ) -> None:
     """rules, "Statuses": told before anything else was said, and with when to try again."""
@@ -557,7 +557,7 @@ def test_a_client_that_goes_away_ends_work_that_would_never_end(
         assert not is_held_by_a_reader(database)
 
 
-def test_an_answer_whose_making_fails_after_its_beginning_is_never_ended() -> None:
+def test_a_response_whose_making_fails_after_its_beginning_is_never_ended() -> None:
     """The error reaches the server, which hangs up without the last chunk."""
 
     def failing() -> Generator[bytes, None, None]:
@@ -575,7 +575,7 @@ def test_an_answer_whose_making_fails_after_its_beginning_is_never_ended() -> No
     assert not exchange.is_complete
 
 
-def test_an_answer_whose_making_fails_early_is_not_begun() -> None:
+def test_a_response_whose_making_fails_early_is_not_begun() -> None:
     """So that an error's answer can be sent instead."""
 
     def failing() -> Generator[bytes, None, None]:
@@ -657,7 +657,7 @@ def test_only_some_answers_are_made_at_a_time_and_all_are_served() -> None:
         assert exchange.body == b"x" * 100_000 + b"y" * 100_000
 
 
-def test_an_account_with_many_long_answers_keeps_no_other_from_long_and_short_ones() -> None:
+def test_an_account_with_many_long_responses_keeps_no_other_from_long_and_short_ones() -> None:
     """decisions, "Long responses": each account has half of the turns at most."""
     waiting = Waiting()
     service = new_service()

@@ -62,16 +62,16 @@ def database(store: Store, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def answers(url: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
-    """Return the status, the headers and the body of the answer to each request."""
+    """Return the status, the headers and the body of the response to each request."""
     found = {}
     with httpx2.Client(base_url=url, auth=("key", "login")) as client:
         for method in ("GET", "HEAD", "POST"):
             for target in TARGETS:
-                answer = client.request(method, target)
+                response = client.request(method, target)
                 headers = {
-                    k: v for k, v in answer.headers.items() if k not in PASSING | OF_THE_SERVER
+                    k: v for k, v in response.headers.items() if k not in PASSING | OF_THE_SERVER
                 }
-                found[f"{method} {target}"] = answer.status_code, headers, answer.content
+                found[f"{method} {target}"] = response.status_code, headers, response.content
         body = client.request("GET", "/2/subscribers/", content=b'[{"last_name": "sand"}]')
         found["a body"] = body.status_code, {}, body.content
         stranger = httpx2.get(f"{url}/2/orders/7", auth=("key", "no"))
@@ -87,5 +87,5 @@ def test_the_app_answers_on_any_server_as_it_does_on_our_own(database: str, serv
         wanted = answers(own.url)
     with served(database, server, {}) as other:
         found = answers(other.url)
-    for request, answer in wanted.items():
-        assert found[request] == answer, request
+    for request, response in wanted.items():
+        assert found[request] == response, request

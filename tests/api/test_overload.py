@@ -168,9 +168,13 @@ def new_database(store: Store) -> str:
 
 
 def ask(server: Server) -> tuple[int, str, int]:
-    """Return the status, the sentence and the header Retry-After of an answer."""
-    answer = httpx2.get(f"{server.url}/2/orders/7", auth=("key", "login"), timeout=30)
-    return answer.status_code, answer.json()["error"], int(answer.headers.get("Retry-After", 0))
+    """Return the status, the sentence and the header Retry-After of a response."""
+    response = httpx2.get(f"{server.url}/2/orders/7", auth=("key", "login"), timeout=30)
+    return (
+        response.status_code,
+        response.json()["error"],
+        int(response.headers.get("Retry-After", 0)),
+    )
 
 
 def test_a_waiting_request_is_refused_before_earlier_ones_end(
@@ -211,8 +215,8 @@ def test_requests_in_a_row_on_one_connection_wait_for_each_other_as_long_as_they
         ThreadPoolExecutor(1) as sender,
     ):
         sent = sender.submit(client.sendall, (request * (count - 1) + last).encode())
-        answer = b""
+        response = b""
         while piece := client.recv(1_000_000):
-            answer += piece
+            response += piece
         sent.result()
-    assert answer.count(b"HTTP/1.1 404 ") == count
+    assert response.count(b"HTTP/1.1 404 ") == count

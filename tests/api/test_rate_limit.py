@@ -118,7 +118,7 @@ def ask(server: Server, account_id: int = 1, path: str = "/2/orders/7") -> httpx
 
 
 def statuses(answers: Sequence[httpx2.Response]) -> list[int]:
-    return [answer.status_code for answer in answers]
+    return [response.status_code for response in answers]
 
 
 @SHORT_ON_SQLITE
@@ -137,15 +137,15 @@ def test_what_is_too_much_is_429_in_all_workers(loaded: str, workers: int) -> No
 
 
 @SHORT_ON_SQLITE
-def test_each_answer_says_what_is_left(loaded: str) -> None:
+def test_each_response_says_what_is_left(loaded: str) -> None:
     """draft-ietf-httpapi-ratelimit-headers-10: RateLimit-Policy and RateLimit."""
     with serving(loaded, "--rate-limit=1") as server:
         first = ask(server)
         refused = next(found for found in (ask(server) for _ in range(1_000)) if is_429(found))
         unknown = httpx2.get(f"{server.url}/2/orders/7", auth=("who", "x"))
-    for answer in (first, refused):
-        assert answer.headers["RateLimit-Policy"] == '"account";q=1;w=1'
-        assert re.fullmatch(r'"account";r=0;t=1', answer.headers["RateLimit"])
+    for response in (first, refused):
+        assert response.headers["RateLimit-Policy"] == '"account";q=1;w=1'
+        assert re.fullmatch(r'"account";r=0;t=1', response.headers["RateLimit"])
     assert refused.headers["Retry-After"] == "1"
     assert refused.json() == {
         "error": "more than this account may ask, which is 1 a second: wait a second"
@@ -154,8 +154,8 @@ def test_each_answer_says_what_is_left(loaded: str) -> None:
     assert "RateLimit" not in unknown.headers
 
 
-def is_429(answer: httpx2.Response) -> bool:
-    return answer.status_code == 429
+def is_429(response: httpx2.Response) -> bool:
+    return response.status_code == 429
 
 
 @SHORT_ON_SQLITE
@@ -164,7 +164,7 @@ def test_without_the_setting_there_is_no_limit(loaded: str) -> None:
     with serving(loaded) as server:
         answers = [ask(server) for _ in range(30)]
     assert statuses(answers) == [404] * 30
-    assert not any("RateLimit" in answer.headers for answer in answers)
+    assert not any("RateLimit" in response.headers for response in answers)
 
 
 def test_the_setting_is_held_within_its_bounds(loaded: str) -> None:

@@ -1,6 +1,6 @@
 """Schemathesis reads /openapi.json from the running server and looks for answers that break it.
 
-It makes requests that the description allows and requests that it forbids, and holds each answer
+It makes requests that the description allows and requests that it forbids, and holds each response
 against the description: status, headers, type, schema. ``schemathesis.toml``
 beside this file says how.
 """
@@ -31,7 +31,7 @@ PART = 0.05
 
 
 @ONLY_LONG
-def test_no_answer_breaks_the_description(
+def test_no_response_breaks_the_description(
     golden: Caller, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """rules, "Statuses", "Methods", "Error body"; decisions, "Unknown parameter"; wire types."""

@@ -222,9 +222,9 @@ def test_text_of_a_query_that_no_store_can_hold_is_refused(
     texts: Caller, path: str, query: str, sentence: str
 ) -> None:
     """A NUL and a lone surrogate can be in no record, so that asking for one is a mistake."""
-    answer = texts.raw(f"{path}?{query}")
-    assert answer.status == 400
-    assert answer.error() == sentence
+    response = texts.raw(f"{path}?{query}")
+    assert response.status == 400
+    assert response.error() == sentence
 
 
 def ask(texts: Caller, path: str, body: str) -> httpx2.Response:
@@ -254,5 +254,5 @@ def test_text_of_a_body_that_no_store_can_hold_is_refused(
 
 
 def test_two_surrogates_that_belong_together_are_a_character(texts: Caller) -> None:
-    answer = ask(texts, SEARCH, r'{"first_name":"\ud83d\ude00","last_name":"Texts"}')
-    assert ids(answer.json()["subscribers"], "subscriber_id") == [1_001]
+    response = ask(texts, SEARCH, r'{"first_name":"\ud83d\ude00","last_name":"Texts"}')
+    assert ids(response.json()["subscribers"], "subscriber_id") == [1_001]

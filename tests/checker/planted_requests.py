@@ -230,7 +230,7 @@ DEVIATIONS_OF_REQUESTS: dict[str, Deviation] = {
     "an order differs from the feed": differs(
         says(CDC, each("orders", put(sub_total=1.25))), "Operation 9", GET_ORDER, "sub_total"
     ),
-    "an answer differs from its definition": differs(
+    "a response differs from its definition": differs(
         says(ANSWERS, each(None, put(display_as="Another"))),
         "Operation 5",
         GET_ANSWERS,

@@ -71,7 +71,7 @@ def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
     assert login["subscribers"]["subscriptions"]
     assert len(feed) == 7
     assert all(feed.values())
-    assert any(answer["values"] or answer["text_value"] for answer in given)
+    assert any(response["values"] or response["text_value"] for response in given)
     assert {field["type"] for field in fields} == {
         "checkbox",
         "select",

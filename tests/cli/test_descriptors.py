@@ -16,7 +16,7 @@ REFUSED = "connections are refused: too few file descriptors are free"
 
 
 def answer(client: socket.socket) -> bytes:
-    """Return the start of the answer to a request; nothing where the connection is closed."""
+    """Return the start of the response to a request; nothing where the connection is closed."""
     try:
         client.sendall(HEALTH)
         return client.recv(65_536)[:15]

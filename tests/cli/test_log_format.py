@@ -40,13 +40,13 @@ logging.getLogger("library").warning("by a library")
 
 
 def lines_of(store: Store, *options: str) -> list[str]:
-    """Return what a server logs of an answer, a refusal, and a database that is gone."""
+    """Return what a server logs of a response, a refusal, and a database that is gone."""
     database = store.new_database(f"log{'-'.join(options)}")
     masthead("accounts", "add", 1, "--api-key=key", "--api-login=login", database=database)
     with serving(database, *options) as server:
         for path, status in (("/2/orders/7", 404), ("/2/accounts/1", 200), ("/health", 200)):
-            answer = httpx2.get(server.url + path, auth=("key", "login"))
-            assert answer.status_code == status
+            response = httpx2.get(server.url + path, auth=("key", "login"))
+            assert response.status_code == status
         spoil(store, database)
         assert httpx2.get(f"{server.url}/health").status_code == 503
         server.stop()

@@ -139,8 +139,8 @@ def test_the_console_is_served_until_sigterm(account: str) -> None:
         url = lines_until(process, "The console is on ")[-1].rpartition(" ")[2]
         form = {"name": "ada", "password": password}
         sent = {"Sec-Fetch-Site": "same-origin"}
-        answer = httpx2.post(f"{url}/sign-in", data=form, headers=sent)
-        assert answer.status_code == 303
+        response = httpx2.post(f"{url}/sign-in", data=form, headers=sent)
+        assert response.status_code == 303
         process.terminate()
         assert process.stdout
         printed = process.stdout.read()

@@ -41,7 +41,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: text, bytes, or pieces that are sent in chunks; ``is_cut`` leaves out its end.
+    """A response: text, bytes, or pieces that are sent in chunks; ``is_cut`` leaves out its end.
 
     An empty header is one that is not sent.
     """
@@ -62,12 +62,12 @@ _DRIP_S = 0.02
 
 
 def dripping(whole: str, drop: bytes = b" ", **headers: str) -> Reply:
-    """Return an answer that comes slowly: many drops, each soon after the other, and then all."""
+    """Return a response that comes slowly: many drops, each soon after the other, and then all."""
     return Reply(dripped(whole, drop), headers=headers)
 
 
 def dripped(whole: str, drop: bytes = b" ") -> Iterator[bytes]:
-    """Yield the pieces of such an answer."""
+    """Yield the pieces of such a response."""
     for _ in range(_DRIPS):
         yield drop
         threading.Event().wait(_DRIP_S)
@@ -78,7 +78,7 @@ Answering = Callable[[Asked], Reply]
 
 
 def reply(content: Any, **headers: str) -> Reply:
-    """Return the answer of a value as JSON; ``Retry_After`` names a header."""
+    """Return the response of a value as JSON; ``Retry_After`` names a header."""
     return Reply(json.dumps(content), headers={k.replace("_", "-"): v for k, v in headers.items()})
 
 
@@ -92,7 +92,7 @@ def refused(status: int, sentence: str = "no", **headers: str) -> Reply:
 
 
 def in_turn(*replies: Reply) -> Answering:
-    """Give one answer after the other, and the last one for ever."""
+    """Give one response after the other, and the last one for ever."""
     following = chain(replies, repeat(replies[-1]))
     return lambda _asked: next(following)
 

@@ -69,13 +69,13 @@ def test_a_service_without_deletions(connect: Connect, serve: Serve) -> None:
 
 @pytest.mark.parametrize("is_in_chunks", [True, False])
 @pytest.mark.parametrize("characters", [0, 1, 10])
-def test_an_answer_that_breaks_off_is_an_error(
+def test_a_response_that_breaks_off_is_an_error(
     connect: Connect, serve: Serve, characters: int, is_in_chunks: bool
 ) -> None:
     """rules, "Change feed: a broken response": also to whoever goes on after it."""
     body = b'{"orders":["1","2","3"]}'[: -characters or None]
-    answer = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
-    deletions = connect(serve(in_turn(answer)).url).deletions(SINCE, ["orders"])
+    response = Reply([body] if is_in_chunks else body, headers=THROUGH, is_cut=True)
+    deletions = connect(serve(in_turn(response)).url).deletions(SINCE, ["orders"])
     for _ in range(2):
         with pytest.raises(ServiceUnreachable, match="/deletions: no complete response: "):
             list(deletions)
@@ -93,7 +93,7 @@ def test_an_answer_that_breaks_off_is_an_error(
         ('{"orders":[null]}', "/deletions: orders: one of its values is no id"),
     ],
 )
-def test_an_answer_of_another_form_is_an_error(
+def test_a_response_of_another_form_is_an_error(
     connect: Connect, serve: Serve, body: str, sentence: str
 ) -> None:
     service = serve(in_turn(Reply(body, headers=THROUGH)))
@@ -109,7 +109,7 @@ def test_unrequested_numbers_and_keys(connect: Connect, serve: Serve) -> None:
     assert list(found) == [Deletion("orders", 1), Deletion("orders", 2)]
 
 
-def test_an_answer_that_is_left_gives_its_connection_back(connect: Connect, serve: Serve) -> None:
+def test_a_response_that_is_left_gives_its_connection_back(connect: Connect, serve: Serve) -> None:
     service = serve(in_turn(Reply('{"orders":["1","2"]}', headers=THROUGH), Reply()))
     client = connect(service.url)
     with client.deletions(SINCE, ["orders"]) as deletions:

@@ -205,7 +205,7 @@ def test_redirects_without_end_are_an_error(connect: Connect, serve: Serve) -> N
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
-def test_an_answer_with_a_mark_of_its_byte_order(
+def test_a_response_with_a_mark_of_its_byte_order(
     connect: Connect, serve: Serve, coding: str
 ) -> None:
     body = b"\xef\xbb\xbf" + json.dumps({"accounts": []}).encode()
@@ -215,7 +215,7 @@ def test_an_answer_with_a_mark_of_its_byte_order(
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("response", "sentence"),
     [
         (Reply("<html>Busy</html>"), "the response is not JSON"),
         (Reply(b'{"accounts":"\xff"}'), "the response is not JSON"),
@@ -232,18 +232,18 @@ def test_an_answer_with_a_mark_of_its_byte_order(
         ),
     ],
 )
-def test_an_answer_that_is_not_what_the_interface_says(
-    connect: Connect, serve: Serve, answer: Reply, sentence: str
+def test_a_response_that_is_not_what_the_interface_says(
+    connect: Connect, serve: Serve, response: Reply, sentence: str
 ) -> None:
     with pytest.raises(UnexpectedResponse) as caught:
-        connect(serve(in_turn(answer)).url).list_accounts()
+        connect(serve(in_turn(response)).url).list_accounts()
     assert str(caught.value) == f"/2/accounts/: {sentence}"
     assert caught.value.status == 200
 
 
-def test_an_answer_that_cannot_be_unpacked(connect: Connect, serve: Serve) -> None:
-    answer = Reply("no gzip at all", headers={"Content-Encoding": "gzip"})
-    service = serve(in_turn(answer))
+def test_a_response_that_cannot_be_unpacked(connect: Connect, serve: Serve) -> None:
+    response = Reply("no gzip at all", headers={"Content-Encoding": "gzip"})
+    service = serve(in_turn(response))
     with pytest.raises(
         UnexpectedResponse, match="/2/accounts/: the response cannot be decompressed: "
     ):
@@ -265,7 +265,7 @@ def test_an_invalid_digest(connect: Connect, serve: Serve, member: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "sentence"),
+    ("response", "sentence"),
     [
         (refused(400, "limit: not a number"), "400: limit: not a number"),
         (Reply('{"message":"nothing here"}', 404), "404: nothing here"),
@@ -278,10 +278,10 @@ def test_an_invalid_digest(connect: Connect, serve: Serve, member: Any) -> None:
     ],
 )
 def test_errors_of_any_form_have_status_and_message(
-    connect: Connect, serve: Serve, answer: Reply, sentence: str
+    connect: Connect, serve: Serve, response: Reply, sentence: str
 ) -> None:
     """interface, Errors: their shape is not shown."""
     with pytest.raises(ServiceError) as caught:
-        connect(serve(in_turn(answer)).url).list_accounts()
+        connect(serve(in_turn(response)).url).list_accounts()
     assert str(caught.value) == f"/2/accounts/: {sentence}"
     assert caught.value.status == int(sentence[:3])

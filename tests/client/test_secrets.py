@@ -73,14 +73,14 @@ ANSWERS: dict[str, Callable[[], Answering]] = {
 }
 
 
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("response", ANSWERS.values(), ids=ANSWERS)
 def test_a_login_check_leaves_no_trace(
     connect: Connect,
     serve: Serve,
     caplog: pytest.LogCaptureFixture,
-    answer: Callable[[], Answering],
+    response: Callable[[], Answering],
 ) -> None:
-    service = serve(answer())
+    service = serve(response())
     client = connect(service.url, KEY, LOGIN, patience_s=0.5)
     said = ""
     with caplog.at_level(logging.DEBUG):

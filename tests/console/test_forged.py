@@ -59,9 +59,9 @@ def test_a_form_that_another_site_sends_is_refused_even_with_the_token(
     browser: Browser, desk: Desk, headers: Mapping[str, str]
 ) -> None:
     """rules, "Forged requests": whoever knows the token, it is not the console's page."""
-    answer = browser.post(EDIT, {"first_name": "Eve"}, headers=_filled(headers, browser.url))
-    assert answer.status_code == 403
-    assert "Another site sent this form" in answer.text
+    response = browser.post(EDIT, {"first_name": "Eve"}, headers=_filled(headers, browser.url))
+    assert response.status_code == 403
+    assert "Another site sent this form" in response.text
     assert _name(desk) == "Ada"
 
 
@@ -78,8 +78,8 @@ def test_another_site_signs_nobody_in_or_out(
 
 def test_an_older_browser_says_where_the_form_comes_from_by_its_origin(browser: Browser) -> None:
     """RFC 6454: without Sec-Fetch-Site, the Origin has to be the console's."""
-    answer = browser.post("/subscribers/11/edit", _seen(browser), headers={"Origin": browser.url})
-    assert answer.status_code == 303
+    response = browser.post("/subscribers/11/edit", _seen(browser), headers={"Origin": browser.url})
+    assert response.status_code == 303
 
 
 def test_behind_a_proxy_the_origin_is_the_proxys_and_has_tls(desk: Desk) -> None:
@@ -88,8 +88,8 @@ def test_behind_a_proxy_the_origin_is_the_proxys_and_has_tls(desk: Desk) -> None
         form = {"account": "1", "name": "behind a proxy", "password": PASSWORD}
         for origin, status in (("https://desk.example", 303), ("http://desk.example", 403)):
             sent = {"Origin": origin, "Host": "desk.example"}
-            answer = console.browser().post(SIGN_IN, form, headers=sent, token="")
-            assert answer.status_code == status
+            response = console.browser().post(SIGN_IN, form, headers=sent, token="")
+            assert response.status_code == status
 
 
 def _seen(browser: Browser) -> dict[str, str]:
@@ -108,8 +108,8 @@ def test_a_form_without_the_token_of_this_session_is_refused_and_keeps_what_was_
     }.get(token, lambda: token)()
     form = {"first_name": "Eve", **({"form_token": token} if token else {})}
     for path in (EDIT, "/sign-out"):
-        answer = browser.client.post(path, data=form, headers=OWN)
-        assert answer.status_code == 403
+        response = browser.client.post(path, data=form, headers=OWN)
+        assert response.status_code == 403
     assert _name(desk) == "Ada"
     assert browser.is_in
     kept = browser.client.post(EDIT, data=form, headers=OWN)
@@ -120,7 +120,7 @@ def test_without_a_session_a_form_changes_nothing_and_keeps_what_was_typed(
     console: Console, desk: Desk
 ) -> None:
     stranger = console.browser()
-    answer = stranger.post(EDIT, {"first_name": "Eve"}, token=form_token(""))
-    assert answer.status_code == 401
-    assert 'value="Eve"' in answer.text
+    response = stranger.post(EDIT, {"first_name": "Eve"}, token=form_token(""))
+    assert response.status_code == 401
+    assert 'value="Eve"' in response.text
     assert _name(desk) == "Ada"

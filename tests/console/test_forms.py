@@ -37,11 +37,11 @@ def test_an_error_is_beside_its_field_and_the_typed_values_are_kept(
     path = "/subscribers/15/edit"
     before = dump(desk)
     form = input_values(browser.get(path).text)
-    answer = browser.post(path, {**form, "first_name": "B" * 60, "last_name": "Kept <b>"})
-    assert answer.status_code == 400
-    assert '<a href="#first_name">' in " ".join(answer.text.split())
-    assert 'aria-describedby="first_name-about"' in answer.text
-    kept = input_values(answer.text)
+    response = browser.post(path, {**form, "first_name": "B" * 60, "last_name": "Kept <b>"})
+    assert response.status_code == 400
+    assert '<a href="#first_name">' in " ".join(response.text.split())
+    assert 'aria-describedby="first_name-about"' in response.text
+    kept = input_values(response.text)
     assert kept["first_name"] == "B" * 60
     assert kept["last_name"] == "Kept <b>"
     assert dump(desk) == before
@@ -52,10 +52,10 @@ def test_the_limit_of_an_operation_is_said_beside_its_field(browser: Browser, de
     path = "/subscriptions/1/extend"
     before = dump(desk)
     form = input_values(browser.get(path).text)
-    answer = browser.post(path, {**form, "issues": "10001"})
-    assert answer.status_code == 400
-    assert '<a href="#issues">' in " ".join(answer.text.split())
-    assert "Issues are a number from 1 to 10,000, not 10,001." in answer.text
+    response = browser.post(path, {**form, "issues": "10001"})
+    assert response.status_code == 400
+    assert '<a href="#issues">' in " ".join(response.text.split())
+    assert "Issues are a number from 1 to 10,000, not 10,001." in response.text
     assert dump(desk) == before
 
 
@@ -98,9 +98,9 @@ def test_a_form_that_was_sent_without_what_it_had_shown_changes_nothing(
     form = input_values(browser.get(path).text)
     before = dump(desk)
     for seen in ("", "{}", "[]", "rubbish", '{"first_name": 1}'):
-        answer = browser.post(path, {**form, "seen": seen, "first_name": "Eve"})
-        assert answer.status_code in {400, 409}
-        assert "Eve" in answer.text
+        response = browser.post(path, {**form, "seen": seen, "first_name": "Eve"})
+        assert response.status_code in {400, 409}
+        assert "Eve" in response.text
     assert dump(desk) == before
 
 
@@ -186,8 +186,8 @@ def test_any_input_gets_a_sentence_and_never_a_fault(browser: Browser, path: str
         form.pop("form_token", None)
         if path == "/issues/{id:int}/close":
             form.pop("sure", None)
-        answer = browser.post(where, form, token=token)
-        assert answer.status_code in {200, 303, 400, 404, 409}, (form, answer.text)
+        response = browser.post(where, form, token=token)
+        assert response.status_code in {200, 303, 400, 404, 409}, (form, response.text)
 
     tried()
 
@@ -204,8 +204,8 @@ def _selects(text: str) -> list[str]:
 )
 def test_any_request_gets_a_page(browser: Browser, text: str, name: str) -> None:
     for path in ("/find", "/audit", "/lists", "/orders/new", "/reports/liability", "/sign-in"):
-        answer = browser.get(path, **{name: text})
-        assert answer.status_code in {200, 400, 404, 409}, (path, name, text)
+        response = browser.get(path, **{name: text})
+        assert response.status_code in {200, 400, 404, 409}, (path, name, text)
 
 
 def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
@@ -221,14 +221,14 @@ def test_when_the_database_is_away_what_was_typed_is_kept_and_can_be_sent_again(
             form = {**input_values(browser.get(path).text), "first_name": "Typed <b> é"}
             with suppress(FileNotFoundError):
                 spoil(store, _url(desk))
-            answer = browser.post(path, form, token=form["form_token"])
-            assert answer.status_code == 503
-            assert "The database does not answer" in answer.text
-            assert "Typed &lt;b&gt; é" in answer.text
-            assert f'action="{path}"' in answer.text
-            assert {**form, **input_values(answer.text)} == form
-            assert "Traceback" not in answer.text
-            assert answer.headers["Retry-After"]
+            response = browser.post(path, form, token=form["form_token"])
+            assert response.status_code == 503
+            assert "The database does not answer" in response.text
+            assert "Typed &lt;b&gt; é" in response.text
+            assert f'action="{path}"' in response.text
+            assert {**form, **input_values(response.text)} == form
+            assert "Traceback" not in response.text
+            assert response.headers["Retry-After"]
             page = browser.get("/find", q="Ada")
             assert page.status_code == 503
             assert "The database does not answer" in page.text
@@ -253,9 +253,9 @@ def test_a_mistyped_publication_does_not_select_the_letters_of_all(
 ) -> None:
     """circulation, "Renewals": nothing is noted as sent, and the page says why."""
     before = dump(desk)
-    answer = browser.post("/renewals/send", {"publication": "one"})
-    assert answer.status_code == 400
-    assert "The publication is a whole number." in answer.text
+    response = browser.post("/renewals/send", {"publication": "one"})
+    assert response.status_code == 400
+    assert "The publication is a whole number." in response.text
     assert dump(desk) == before
 
 

@@ -37,7 +37,7 @@ def test_what_a_killed_console_leaves_of_a_mail_file_is_removed(
             browser = console.signed_in("ada")
             form = input_values(browser.post("/issues/1/close", {}).text)
             browser.post("/issues/1/close", {**form, "sure": "1"})
-            answer = browser.post("/issues/1/file", {"form": "csv", "list": ""})
-            assert answer.headers["content-disposition"].endswith('.csv"')
-    assert answer.content
+            response = browser.post("/issues/1/file", {"form": "csv", "list": ""})
+            assert response.headers["content-disposition"].endswith('.csv"')
+    assert response.content
     assert not [*tmp_path.glob("masthead-console-*")]

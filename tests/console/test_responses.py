@@ -50,10 +50,10 @@ def test_each_route_answers_with_the_headers_that_keep_a_page_to_itself(
     for path in paths:
         for asking in (browser, stranger):
             for method in ("GET", "POST", "HEAD", "PUT"):
-                answer = asking.client.request(method, path)
-                seen = {name: answer.headers.get(name) for name in HEADERS}
-                assert seen == HEADERS, (method, path, answer.status_code)
-                assert answer.status_code < 500, (method, path)
+                response = asking.client.request(method, path)
+                seen = {name: response.headers.get(name) for name in HEADERS}
+                assert seen == HEADERS, (method, path, response.status_code)
+                assert response.status_code < 500, (method, path)
     stranger.client.close()
 
 
@@ -92,8 +92,8 @@ def test_a_form_that_is_too_large_or_no_form_is_refused(browser: Browser) -> Non
     assert browser.post(path, {"first_name": "x" * FORM_BYTES_MAX}).status_code == 413
     for body in (b"\xff\xfe", b"a=%ff", b"&".join(b"a%d=" % n for n in range(1_000))):
         sent = {"Sec-Fetch-Site": "same-origin"}
-        answer = browser.client.post(path, content=body, headers=sent)
-        assert answer.status_code == 400
+        response = browser.client.post(path, content=body, headers=sent)
+        assert response.status_code == 400
 
 
 def test_the_audit_log_has_what_was_done_under_the_operators_name_and_the_page_shows_it(

@@ -49,9 +49,9 @@ def console(desk: Desk) -> Iterator[Console]:
 
 def look(browser: Browser, path: str, **typed: str) -> dict[str, str]:
     """Send what was typed into the form of a page; return the form that confirms it."""
-    answer = browser.post(path, typed)
-    assert answer.status_code == 200, answer.text
-    return input_values(answer.text)
+    response = browser.post(path, typed)
+    assert response.status_code == 200, response.text
+    return input_values(response.text)
 
 
 def opened(browser: Browser, path: str) -> dict[str, str]:
@@ -177,10 +177,10 @@ def test_an_unknown_item_is_reported_beside_the_typed_values(desk: Desk, console
     _place(desk, 12)
     browser = console.signed_in("finance")
     form = opened(browser, "/orders/2/refund")
-    answer = browser.post("/orders/2/refund", {**form, "item": "77", "amount": "3.10"})
-    assert answer.status_code == 400
-    assert "Order 2 has no item 77" in answer.text
-    assert input_values(answer.text)["amount"] == "3.10"
+    response = browser.post("/orders/2/refund", {**form, "item": "77", "amount": "3.10"})
+    assert response.status_code == 400
+    assert "Order 2 has no item 77" in response.text
+    assert input_values(response.text)["amount"] == "3.10"
 
 
 def test_who_may_not_refund_cancels_without_a_refund(desk: Desk, console: Console) -> None:
@@ -192,9 +192,9 @@ def test_who_may_not_refund_cancels_without_a_refund(desk: Desk, console: Consol
     shown = clerk.get(path).text
     assert 'name="refund"' not in shown
     for sure in ("", "1"):
-        answer = clerk.post(path, {**input_values(shown), "refund": "1", "sure": sure})
-        assert answer.status_code == 403
-        assert "As clerk you cannot refund." in answer.text
+        response = clerk.post(path, {**input_values(shown), "refund": "1", "sure": sure})
+        assert response.status_code == 403
+        assert "As clerk you cannot refund." in response.text
     assert desk.subscription(2)["cancelled_on"] is None
     form = look(clerk, path, **opened(clerk, path))
     assert " is earned" in form["will"]

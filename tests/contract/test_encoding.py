@@ -35,9 +35,9 @@ def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
     shape: type, data: st.DataObject
 ) -> None:
     """interface, "Resources and their fields"; rules, "Missing values"."""
-    answer = read(data.draw(wire_records(shape)))
-    absent = {f.name for f in fields_of(shape) if f.missing is Missing.ABSENT} - answer.keys()
-    assert list(answer) == [f.name for f in fields_of(shape) if f.name not in absent]
+    response = read(data.draw(wire_records(shape)))
+    absent = {f.name for f in fields_of(shape) if f.missing is Missing.ABSENT} - response.keys()
+    assert list(response) == [f.name for f in fields_of(shape) if f.name not in absent]
 
 
 @each_shape
@@ -45,8 +45,8 @@ def test_the_keys_of_a_record_stand_in_the_order_of_its_shape(
 @given(data=st.data())
 def test_every_record_satisfies_its_schema(shape: type, data: st.DataObject) -> None:
     """The description has the real wire types."""
-    answer = json.loads(encode(data.draw(wire_records(shape))))
-    assert problems(schema_of(shape), answer) == []
+    response = json.loads(encode(data.draw(wire_records(shape))))
+    assert problems(schema_of(shape), response) == []
 
 
 def test_a_missing_value_is_null_or_empty_or_its_key_is_absent() -> None:

@@ -1,6 +1,6 @@
-"""The OpenAPI document: valid, complete, and exact about what an answer may and may not be.
+"""The OpenAPI document: valid, complete, and exact about what a response may and may not be.
 
-The answers that it is held against are typed by hand; ``tests/api`` holds it against a server.
+The responses that it is held against are typed by hand; ``tests/api`` holds it against a server.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def described(name: str) -> dict[str, Any]:
 
 
 def problems_of(name: str, answer: object) -> list[str]:
-    """Return what the description finds wrong with an answer of 200."""
+    """Return what the description finds wrong with a response of 200."""
     schema = described(name)["responses"]["200"]["content"]["application/json"]["schema"]
     return problems(schema | {"components": DOCUMENT["components"]}, answer)
 
@@ -263,7 +263,7 @@ def test_an_error_has_its_header(name: str, header: str) -> None:
 
 
 @each_operation
-def test_each_header_of_an_answer_is_described(operation: Operation) -> None:
+def test_each_header_of_a_response_is_described(operation: Operation) -> None:
     """decisions, "Order of lists"; rules, "Personal data", "Change feed", "Download"."""
     extra = {
         "list_subscriptions": {"Link"},
@@ -284,7 +284,7 @@ def test_only_the_health_check_needs_no_credentials() -> None:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_as_the_interface_shows_it_is_accepted(name: str) -> None:
+def test_a_response_as_the_interface_shows_it_is_accepted(name: str) -> None:
     assert problems_of(name, ANSWERS[name]) == []
 
 

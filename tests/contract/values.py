@@ -114,8 +114,8 @@ def read(record: Any) -> Any:
     return json.loads(encode(record), parse_float=str, parse_int=str)
 
 
-def problems(schema: dict[str, Any], answer: object) -> list[str]:
-    """Return what a validator finds wrong with the answer, formats included."""
+def problems(schema: dict[str, Any], response: object) -> list[str]:
+    """Return what a validator finds wrong with the response, formats included."""
     checker = Draft202012Validator.FORMAT_CHECKER
-    found = Draft202012Validator(schema, format_checker=checker).iter_errors(answer)
+    found = Draft202012Validator(schema, format_checker=checker).iter_errors(response)
     return [f"{error.json_path}: {error.message}" for error in found]

@@ -9,7 +9,7 @@ How to read a failure:
 
 - *Other statements than there were*: they are listed. One more for each request is a price that all
   callers pay; if it must be, the number changes in the same commit, which says what for.
-- *More visited*: an index is gone or no longer used, or more rows are read than the answer needs.
+- *More visited*: an index is gone or no longer used, or more rows are read than the response needs.
   ``tests/store/test_plans*.py`` show the plans themselves.
 - *More in a large account*: the request walks what it should look up. This is the one that a
   benchmark over little data never shows.
@@ -21,5 +21,5 @@ How to read a failure:
 A number that has become smaller is lowered at once: else the next change has it to waste.
 
 Counted is a request on a connection of its own, from its arrival until the next one comes: what
-the server does behind its answer belongs to it.
+the server does behind its response belongs to it.
 """

@@ -164,8 +164,8 @@ class Service:
         account_id = MASTER if name in BY_A_MASTER else account_id
         times = {"since": self._since.get(account_id, "")}
         if "{through}" in REQUESTS[name]:
-            answer = self._ask(account_id, REQUESTS["4 ten changes"].format_map(times))
-            times["through"] = answer["Masthead-Changes-Through"]
+            response = self._ask(account_id, REQUESTS["4 ten changes"].format_map(times))
+            times["through"] = response["Masthead-Changes-Through"]
         path = REQUESTS[name].format(account=account_id, **times)
         self._ask(account_id, path)
         closed = len(self._read())
@@ -178,7 +178,7 @@ class Service:
         return self._read()[closed + 1 :]
 
     def _ask(self, account_id: int, path: str) -> Message:
-        """Make a request on a connection of its own, and return the headers of the answer.
+        """Make a request on a connection of its own, and return the headers of the response.
 
         On the same one it could come before the server is through with all that it does behind the
         answer to the one before.
@@ -186,10 +186,10 @@ class Service:
         headers = {"Authorization": basic(f"key-{account_id}", f"login-{account_id}")}
         with closing(HTTPConnection(*self._server.address, timeout=30)) as connection:
             connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            content = answer.read()
-            assert answer.status == 200, content
-            return answer.headers
+            response = connection.getresponse()
+            content = response.read()
+            assert response.status == 200, content
+            return response.headers
 
     def _read(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self._lines.read_text().splitlines()]

@@ -98,8 +98,8 @@ def test_whether_a_subscription_has_expired_depends_on_the_clock(server: Masthea
     )
 
     def found() -> str:
-        answer = get(server, LOGIN, login=READER["email"], password=READER["password"]).json()
-        return str(answer["subscribers"]["subscriber_id"])
+        response = get(server, LOGIN, login=READER["email"], password=READER["password"]).json()
+        return str(response["subscribers"]["subscriber_id"])
 
     assert found() == "1"
     server.clock.move(days=6)
@@ -120,12 +120,12 @@ def test_a_login_that_was_guessed_at_is_open_again_after_it_moves(server: Masthe
 
 
 @pytest.mark.parametrize("path", ["/2/subscribers/", "/2/orders/7", "/2/cdc", "/snapshot", "/"])
-def test_the_date_of_each_answer_is_of_it(server: MastheadServer, path: str) -> None:
+def test_the_date_of_each_response_is_of_it(server: MastheadServer, path: str) -> None:
     """rules, "The clock of the emulator"."""
     server.clock.move(days=40)
     asked = {"changed_since": server.clock.now.isoformat(), "entities": ENTITIES}
-    answer = get(server, path, **(asked if "cdc" in path else {}))
-    found = parsedate_to_datetime(answer.headers["Date"])
+    response = get(server, path, **(asked if "cdc" in path else {}))
+    found = parsedate_to_datetime(response.headers["Date"])
     assert abs(found - server.clock.now) < NEAR
 
 

@@ -177,7 +177,7 @@ def test_an_interrupt_at_the_terminal_is_not_for_it() -> None:
         assert os.getpgid(server._process.pid) != os.getpgid(0)
 
 
-def test_a_slow_answer_does_not_hold_up_its_end() -> None:
+def test_a_slow_response_does_not_hold_up_its_end() -> None:
     with MastheadServer() as server:
         server.add("subscribers", *({"subscriber_id": n} for n in range(1, 200)))
         server.faults.slow(bytes_per_second=1)

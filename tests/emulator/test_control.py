@@ -25,11 +25,11 @@ PAGE = (ROOT / "docs" / "testing.md").read_text()
 def send(
     server: MastheadServer, method: str, path: str, body: bytes = b"", **headers: Any
 ) -> tuple[int, str]:
-    """Return the status and the sentence of an answer; ``Host`` is given as it is sent."""
+    """Return the status and the sentence of a response; ``Host`` is given as it is sent."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     url = server._control + path
-    answer = httpx2.request(method, url, content=body, headers=named)
-    return answer.status_code, str(answer.json().get("error", ""))
+    response = httpx2.request(method, url, content=body, headers=named)
+    return response.status_code, str(response.json().get("error", ""))
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_a_web_page_cannot_use_it(
     status, sentence = send(server, method, path, **headers)
     assert status == 403
     assert "not for web pages" in sentence
-    answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
-    assert len(answer.json()["subscribers"]) == 1
+    response = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
+    assert len(response.json()["subscribers"]) == 1
 
 
 @pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8001", "LOCALHOST"])
@@ -136,13 +136,13 @@ def test_what_it_does_not_understand_gets_a_sentence(
 def test_a_kind_that_is_given_twice_adds_nothing(server: MastheadServer) -> None:
     """rules, "The records of the emulator": all of a call or none."""
     assert send(server, "POST", "/records", TWICE)[0] == 400
-    answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
-    assert answer.json() == {"subscribers": []}
+    response = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
+    assert response.json() == {"subscribers": []}
 
 
 @pytest.mark.parametrize("path", sorted({each.path for each in OPERATIONS} - {"/"}))
 def test_no_spelling_of_a_path_is_a_redirect(server: MastheadServer, path: str) -> None:
-    """Every answer is JSON, an error one with a sentence."""
+    """Every response is JSON, an error one with a sentence."""
     for method in ("GET", "POST", "DELETE"):
         assert send(server, method, f"{path}/")[0] == 404
 
@@ -157,12 +157,12 @@ def test_its_own_mistakes_get_a_sentence_too() -> None:
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.get("/clock")
 
-    answer = asyncio.run(ask())
-    assert answer.status_code == 500
-    assert "the emulator made a mistake" in answer.json()["error"]
+    response = asyncio.run(ask())
+    assert response.status_code == 500
+    assert "the emulator made a mistake" in response.json()["error"]
 
 
-def test_an_answer_that_is_none_of_an_emulator_is_said_to_be_so(
+def test_a_response_that_is_none_of_an_emulator_is_said_to_be_so(
     server: MastheadServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.faults.unavailable()
@@ -177,8 +177,8 @@ def test_an_answer_that_is_none_of_an_emulator_is_said_to_be_so(
 def test_a_record_may_be_written_in_several_lines(server: MastheadServer) -> None:
     body = b'{"subscribers": [{\r\n  "subscriber_id": 1,\n  "first_name": "A\\nB"\n}\n]}'
     assert send(server, "POST", "/records", body)[0] == 200
-    answer = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
-    assert answer.json()["subscribers"][0]["first_name"] == "A\nB"
+    response = httpx2.get(f"{server.base_url}/2/subscribers/", auth=server.credentials)
+    assert response.json()["subscribers"][0]["first_name"] == "A\nB"
 
 
 def test_nothing_is_added_by_an_empty_list(server: MastheadServer) -> None:

@@ -119,9 +119,9 @@ def test_no_spelling_of_an_id_adds_a_record_that_is_there(
     """rules, "The records of the emulator": not even one that only JSON can write."""
     server.add("subscribers", {"subscriber_id": 5, "first_name": "Ann"})
     body = f'{{"subscribers": [{{"subscriber_id": {spelled}, "first_name": "Bob"}}]}}'
-    answer = httpx2.post(f"{server._control}/records", content=body)
-    assert answer.status_code == 400, answer.text
-    assert "error" in answer.json()
+    response = httpx2.post(f"{server._control}/records", content=body)
+    assert response.status_code == 400, response.text
+    assert "error" in response.json()
     (found,) = get(server, "/2/subscribers/").json()["subscribers"]
     assert found["first_name"] == "Ann"
 

@@ -57,7 +57,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
         yield emulator.base_url, server.url
 
 
-def test_an_answer_of_the_emulator_is_that_of_a_server(
+def test_a_response_of_the_emulator_is_that_of_a_server(
     pair: tuple[str, str], subtests: pytest.Subtests
 ) -> None:
     """decisions, "The emulator": no imitation."""
@@ -71,11 +71,11 @@ def assert_same(pair: tuple[str, str], found: list[httpx2.Response]) -> None:
     """Assert that the two responses differ in nothing but the URL of their server and the time."""
     shown = [
         (
-            answer.status_code,
-            {name: value for name, value in answer.headers.items() if name not in OWN_TIME},
-            answer.content.replace(url.encode(), b"URL"),
+            response.status_code,
+            {name: value for name, value in response.headers.items() if name not in OWN_TIME},
+            response.content.replace(url.encode(), b"URL"),
         )
-        for url, answer in zip(pair, found, strict=True)
+        for url, response in zip(pair, found, strict=True)
     ]
     assert shown[0] == shown[1]
     assert OWN_TIME & found[0].headers.keys() == OWN_TIME & found[1].headers.keys()

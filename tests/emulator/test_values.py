@@ -118,8 +118,8 @@ def test_any_other_value_is_refused_with_its_place(
         with pytest.raises(BadInput) as refused:
             call("orders", good, {"order_id": 2, "subscriber_id": 1, "grand_total": given})
         assert sentence in str(refused.value)
-    answer = httpx2.get(f"{server.base_url}/2/orders/1", auth=server.credentials)
-    assert answer.status_code == 404
+    response = httpx2.get(f"{server.base_url}/2/orders/1", auth=server.credentials)
+    assert response.status_code == 404
 
 
 def test_an_invalid_record_is_refused(server: MastheadServer, client: Client) -> None:

@@ -1,6 +1,6 @@
 """Clients that keep a copy by polling: each by its own notion of the time to ask for next.
 
-A client asks through the functions that the server's routes call, and applies an answer only when
+A client asks through the functions that the server's routes call, and applies a response only when
 it has all of it. It asks for the changes and, once it has read them, for the deletions since the
 same time; it applies the one and then the other, and goes on from the earlier time of both. Where
 the deletions come from a replica that is behind, their answer is the older one: such a client asks
@@ -46,7 +46,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 Key = tuple[str, int]
-"""A record's key in an answer, and its id."""
+"""A record's key in a response, and its id."""
 
 Records = dict[Key, bytes]
 """The bytes of each record."""
@@ -70,7 +70,7 @@ class Form(NamedTuple):
 
 
 class OpenContent(NamedTuple):
-    """The headers and the body of an answer, and what has to be closed in the end."""
+    """The headers and the body of a response, and what has to be closed in the end."""
 
     headers: Mapping[str, str]
     pieces: Iterator[bytes]
@@ -78,7 +78,7 @@ class OpenContent(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer, the next time that it gives, and what there was when it was made.
+    """A response, the next time that it gives, and what there was when it was made.
 
     ``dump`` are all records of the same snapshot, ``shown`` is what they ought to show. ``written``
     counts what was written before.
@@ -111,7 +111,7 @@ class _Poll(NamedTuple):
 
 
 def apply(records: Records, changed: Records, deleted: AbstractSet[Key]) -> Records:
-    """Return a copy after an answer: the changes first, then the deletions."""
+    """Return a copy after a response: the changes first, then the deletions."""
     changed_first = records | changed
     return {key: record for key, record in changed_first.items() if key not in deleted}
 
@@ -134,7 +134,7 @@ class Client:
         self._entities = entities
         self._late_us = late_us
         self.is_busy = False
-        """Whether it waits for an answer to begin."""
+        """Whether it waits for a response to begin."""
         self._first_deletions: Answer | None = None
         self._time: int | None = None
         self._records: Records = {}
@@ -164,7 +164,7 @@ class Client:
         self.poll = _Poll(changes, [], form, own_clock, content is None, first)
 
     def _answer(self, content: OpenContent, own_clock: int, before: Answer | None = None) -> Answer:
-        """Return the answer with what there is now: nothing was written since it was made.
+        """Return the response with what there is now: nothing was written since it was made.
 
         There is the same as ``before`` if nothing was written since then.
         """
@@ -186,7 +186,7 @@ class Client:
     def _ask(
         self, form: Form, handler: Callable[[AuthenticatedRequest], Responding]
     ) -> OpenContent | None:
-        """Return the answer since the copy's time, or None where the client has to begin anew."""
+        """Return the response since the copy's time, or None where the client has to begin anew."""
         if self._time is None:
             return None
         try:
@@ -206,13 +206,13 @@ class Client:
         return opened(response)
 
     def read_on(self) -> None:
-        """Read the next piece of the answer, if there is one."""
+        """Read the next piece of the response, if there is one."""
         assert self.poll
         pieces = self.poll.changes.content.pieces
         self.poll.read.extend(piece for piece in [next(pieces, b"")] if piece)
 
     def abandon(self) -> None:
-        """Lose the connection, if there is one: what was read of the answer is thrown away."""
+        """Lose the connection, if there is one: what was read of the response is thrown away."""
         if self.poll:
             for answer in (self.poll.changes, self.poll.first_deletions):
                 if answer:
@@ -311,7 +311,7 @@ def _records(body: bytes) -> Records:
 
 
 def _keys(body: bytes) -> set[Key]:
-    """Return the records that an answer says are gone."""
+    """Return the records that a response says are gone."""
     answer = msgspec.json.decode(body, type=dict[str, list[str]])
     return {(key, int(number)) for key, numbers in answer.items() for number in numbers}
 

@@ -1,4 +1,4 @@
-"""A proxy on loopback that cuts connections in the middle of an answer."""
+"""A proxy on loopback that cuts connections in the middle of a response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 class Cut(NamedTuple):
-    """Where a connection ends: after so many bytes of an answer, with a reset or a plain end."""
+    """Where a connection ends: after so many bytes of a response, with a reset or a plain end."""
 
     after: int
     with_reset: bool
@@ -30,7 +30,7 @@ class CuttingProxy:
     ``where`` tells the address of the server, or None while there is none: a client is then thrown
     out at once. ``choose`` is asked for the cut of each connection (None: it is never cut). Nothing
     is cut while ``cutting`` is False. ``cuts`` has the bytes that were
-    sent of each answer that was cut.
+    sent of each response that was cut.
     """
 
     def __init__(

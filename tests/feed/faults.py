@@ -211,7 +211,7 @@ FAULTS: dict[str, Plant] = {
     "the header is read after the snapshot": _answers(_header_of_later),
     "the header is what the clock says": _answers(_header_of_clock),
     "Date is read after the snapshot": _answers(_date_of_later),
-    "the entities of an answer come from different snapshots": _no_snapshot,
+    "the entities of a response come from different snapshots": _no_snapshot,
     "the snapshot leaves deleted subscribers out": _sql(
         r"(\bs\.commit_id >= :first_commit)", r"\1 AND (:first_commit > 0 OR s.delete_date IS NULL)"
     ),
@@ -230,7 +230,7 @@ FAULTS: dict[str, Plant] = {
     "a renamed option changes no answers": _without_dependents("custom_field_options"),
     "an answer changes no record of custom fields": _without_dependents("custom_field_answers"),
     "an item changes no order": _without_dependents("order_items"),
-    "a short look at the answers asks for the wrong commit": _no_look_at_answers,
+    "a short look at the responses asks for the wrong commit": _no_look_at_answers,
     "an item that goes changes no order": _removed_unmarked("order_items"),
     "an answer that goes changes no record of custom fields": _removed_unmarked(
         "custom_field_answers"

@@ -171,7 +171,7 @@ class Chaos:
             self._counts["polls answered"] += printed.count("path='/2/cdc' status=200")
             self._counts["polls answered with 410"] += printed.count("path='/2/cdc' status=410")
         self._counts["answers cut"] += len(self.proxy.cuts)
-        self._counts["streamed answers cut"] += sum(c > WHOLE_BYTES_MAX for c in self.proxy.cuts)
+        self._counts["streamed responses cut"] += sum(c > WHOLE_BYTES_MAX for c in self.proxy.cuts)
 
     def play(self, seed: str, *, server_stamps: bool) -> None:
         """Play a round; at its end the copy has to be what the server shows.
@@ -220,7 +220,7 @@ class Chaos:
         deadline = time.monotonic() + WAIT_SECONDS_MAX
         while len(self.proxy.cuts) == before:
             self._see_that_all_run()
-            assert time.monotonic() < deadline, f"no answer was cut in {WAIT_SECONDS_MAX} s"
+            assert time.monotonic() < deadline, f"no response was cut in {WAIT_SECONDS_MAX} s"
             time.sleep(TICK_S)
         self.proxy.cutting, self.proxy.choose = False, choose
         self.wait_until_level()
@@ -427,7 +427,7 @@ class Chaos:
         return server.address if server else None
 
     def _ask(self, method: str, path: str = SNAPSHOT) -> tuple[str | None, bytes]:
-        """Ask the server itself; return how far the answer goes, and its body."""
+        """Ask the server itself; return how far the response goes, and its body."""
         address = self._address()
         assert address
         with closing(http.client.HTTPConnection(*address, timeout=WAIT_SECONDS_MAX)) as connection:

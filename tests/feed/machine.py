@@ -263,7 +263,7 @@ class Schedules(RuleBasedStateMachine):
             self.world.try_to_stamp(account_id)
 
     def poll_all(self) -> None:
-        """Let all clients that wait for no answer ask for one, and read it.
+        """Let all clients that wait for no response ask for one, and read it.
 
         While stamps are being made, one that goes by its own clock may have a time from between
         the stamp and its commit, and keep a ``modified_date`` of null.

@@ -53,7 +53,7 @@ ENTITIES = {
     "listdownloads": "list_downloads",
     "orders": "orders",
 }
-"""Each entity's key in an answer, by its name in a request."""
+"""Each entity's key in a response, by its name in a request."""
 
 _KEYS = {
     "subscribers": ("subscriber_id",),
@@ -234,7 +234,7 @@ class Model(NamedTuple):
         return self._replace(hides=hide)
 
     def shown(self, keys: Sequence[str]) -> dict[tuple[str, int], Shown]:
-        """Return what records show, by their key in an answer and their id."""
+        """Return what records show, by their key in a response and their id."""
         found: dict[tuple[str, int], Shown] = {}
         for (table, (number, *_)), row in self.rows.items():
             if table == "subscribers":
@@ -260,8 +260,8 @@ class Model(NamedTuple):
         shown = []
         for field in self._of("custom_fields"):
             key = (subscriber_id, int(field["field_id"] or 0))
-            answer = self.rows.get(("custom_field_answers", key), {})
-            chosen = _text(answer, "option_ids").split("|")
+            response = self.rows.get(("custom_field_answers", key), {})
+            chosen = _text(response, "option_ids").split("|")
             options = [
                 _text(option, "display_as")
                 for option in self._of("custom_field_options")

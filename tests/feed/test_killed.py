@@ -40,7 +40,7 @@ CERTAIN = {
         "servers killed",
         "copiers killed",
     ),
-    100: ("epochs begun", "polls answered with 410", "streamed answers cut"),
+    100: ("epochs begun", "polls answered with 410", "streamed responses cut"),
 }
 """What has to have happened in a run of at least so many rounds."""
 IDS_SHOWN = 10
@@ -136,7 +136,7 @@ def play(
 
 
 def forget(store: Store, copy: KeptCopy, base: Base, folder: Path) -> None:
-    """Let a copier that goes wrong take the time of a cut answer; the check has to find it."""
+    """Let a copier that goes wrong take the time of a cut response; the check has to find it."""
     database = store.new_database("killed-forget")
     with Chaos(database, copy, base, folder / "forget", Counter()) as chaos:
         chaos.proxy.choose = lambda: Cut(after=LONG_ANSWER_BYTES, with_reset=False)
@@ -160,7 +160,7 @@ def test_a_copy_is_complete_after_any_kill(
 
 
 @SHORT_ON_SQLITE
-def test_a_copier_that_takes_the_time_of_a_cut_answer_is_found_out(
+def test_a_copier_that_takes_the_time_of_a_cut_response_is_found_out(
     store: Store, base: Base, tmp_path: Path
 ) -> None:
     """The check above can fail: it tells which records such a copy lacks."""
@@ -187,7 +187,7 @@ def test_a_mirror_is_complete_after_any_kill(
 
 
 @ONLY_LONG
-def test_a_mirror_that_takes_the_time_of_a_cut_answer_is_found_out(
+def test_a_mirror_that_takes_the_time_of_a_cut_response_is_found_out(
     store: Store, new_mirror: Callable[[str], str], base: Base, tmp_path: Path
 ) -> None:
     forget(store, MirrorCopy(new_mirror("forget-copy"), forget=True), base, tmp_path)

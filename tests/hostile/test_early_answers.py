@@ -64,7 +64,7 @@ def refused(wire: Wire) -> dict[str, tuple[int, bytes]]:
     }
 
 
-def test_whoever_sends_megabytes_gets_the_answer_behind_them(wire: Wire) -> None:
+def test_whoever_sends_megabytes_gets_the_response_behind_them(wire: Wire) -> None:
     """rules, "Responses before the end of a request": nothing is reset (RFC 9112 section 9.6)."""
     for reason, (status, request) in refused(wire).items():
         received = b""
@@ -72,10 +72,10 @@ def test_whoever_sends_megabytes_gets_the_answer_behind_them(wire: Wire) -> None
             connection.sendall(request)
             while piece := connection.recv(65_536):
                 received += piece
-        (answer,) = answers_in(received)
-        assert answer.status == status, reason
-        assert answer.error(), reason
-        assert reason == "an unknown path in chunks" or answer.headers["connection"] == "close"
+        (response,) = answers_in(received)
+        assert response.status == status, reason
+        assert response.error(), reason
+        assert reason == "an unknown path in chunks" or response.headers["connection"] == "close"
 
 
 def test_a_client_that_sends_all_before_it_reads_gets_the_answer(wire: Wire) -> None:
@@ -86,9 +86,9 @@ def test_a_client_that_sends_all_before_it_reads_gets_the_answer(wire: Wire) -> 
         for chunked in (False, True):
             body = iter([b" " * 65_536] * (SIZE // 65_536)) if chunked else b" " * SIZE
             connection.request("GET", path, body, headers, encode_chunked=chunked)
-            answer = connection.getresponse()
-            assert answer.status == status
-            assert answer.read()
+            response = connection.getresponse()
+            assert response.status == status
+            assert response.read()
             connection.close()
 
 
@@ -131,16 +131,16 @@ def test_a_connection_is_kept_where_the_rest_of_a_body_is_short(wire: Wire) -> N
     with socket.create_connection(wire.server.address, HANG_S) as connection:
         for line, body in ((b"Content-Length: 2", b"{}"), (CHUNKED, b"2\r\n{}\r\n0\r\n\r\n")):
             connection.sendall(kept(wire, b"/nowhere", line))
-            answer = http.client.HTTPResponse(connection)
-            answer.begin()
-            assert answer.status == 404
-            assert answer.read()
-            assert answer.headers["Connection"] is None
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            assert response.status == 404
+            assert response.read()
+            assert response.headers["Connection"] is None
             connection.sendall(body)
 
 
 def test_a_refused_head_has_headers_alone(wire: Wire) -> None:
-    """RFC 9110 section 9.3.2: nothing behind the headers of an answer to HEAD."""
+    """RFC 9110 section 9.3.2: nothing behind the headers of a response to HEAD."""
     good = wire.head(b"/2/accounts/", method=b"HEAD")
     for request, status in (
         (wire.head(b"/2/accounts/", b"Expect: x", method=b"HEAD"), 417),
@@ -152,18 +152,18 @@ def test_a_refused_head_has_headers_alone(wire: Wire) -> None:
         (good.replace(b"HTTP/1.1", b"HTTP/2.0"), 400),
         (good.replace(b"HTTP/1.1", b"HTTP/1.1 x"), 400),
     ):
-        answer = wire.one(request)
-        assert answer.status == status, request[:40]
-        assert int(answer.headers["content-length"]) > 0
-        assert answer.body == b"", request[:40]
+        response = wire.one(request)
+        assert response.status == status, request[:40]
+        assert int(response.headers["content-length"]) > 0
+        assert response.body == b"", request[:40]
 
 
-def test_a_request_that_is_refused_leaves_the_answer_before_it_alone(wire: Wire) -> None:
+def test_a_request_that_is_refused_leaves_the_response_before_it_alone(wire: Wire) -> None:
     """The log has no error then: the fixture of the server looks at it."""
     for target in (b"/digest?entities=listdownloads", b"/snapshot?entities=addresses", b"/health"):
         for refused in (b"BAD\r\n\r\n", kept(wire, b"/2/accounts/", CHUNKED) + b"zz\r\n"):
             answers = wire.send(kept(wire, target) + refused)
-            assert [answer.status for answer in answers] == [200, 400], target
+            assert [response.status for response in answers] == [200, 400], target
 
 
 def test_clients_that_leave_before_their_answer_are_no_error(wire: Wire) -> None:
@@ -203,7 +203,7 @@ def test_a_client_that_sends_megabytes_over_tls_gets_the_response(
             )
             headers = {"Authorization": basic("key", "login")}
             connection.request("GET", path, b" " * SIZE, headers)
-            answer = connection.getresponse()
-            assert answer.status == status
-            assert answer.read()
+            response = connection.getresponse()
+            assert response.status == status
+            assert response.read()
             connection.close()

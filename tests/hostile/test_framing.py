@@ -20,10 +20,10 @@ ZEROS = b"0" * 100_000
 
 def refused(wire: Wire, request: bytes) -> int:
     """Send a request that never ends; return the status that it is refused with at once."""
-    answer = wire.one(request)
-    assert answer.headers["connection"] == "close"
-    assert answer.error()
-    return answer.status
+    response = wire.one(request)
+    assert response.headers["connection"] == "close"
+    assert response.error()
+    return response.status
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def refused_in_pieces(wire: Wire, request: bytes, cuts: list[int]) -> int:
             connection.sendall(request[start:end])
         while piece := connection.recv(65_536):
             received += piece
-    (answer,) = answers_in(received)
-    return answer.status
+    (response,) = answers_in(received)
+    return response.status
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_chunks_of_any_form_are_read(wire: Wire, body: bytes) -> None:
     """RFC 9112 section 7.1, up to 16 KiB of body; the next request is read behind them."""
     head = wire.head(b"/2/subscriptions/", CHUNKED).replace(b"Connection: close\r\n", b"")
     answers = wire.send((head + body) * 3, half_closed=True)
-    assert [answer.status for answer in answers] == [200] * 3
-    assert {answer.body.count(b'"subscription_id"') for answer in answers} == {1}
+    assert [response.status for response in answers] == [200] * 3
+    assert {response.body.count(b'"subscription_id"') for response in answers} == {1}

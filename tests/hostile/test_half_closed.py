@@ -37,11 +37,11 @@ def kept(wire: Wire, target: bytes, *lines: bytes, method: bytes = b"GET") -> by
 def test_who_sends_nothing_more_gets_the_answer(wire: Wire, target: bytes) -> None:
     """rules, "Connections that are half closed"; RFC 9112 section 9.6."""
     (wanted,) = wire.send(wire.head(target))
-    (answer,) = wire.send(kept(wire, target), half_closed=True)
-    assert (answer.status, answer.body) == (wanted.status, wanted.body)
+    (response,) = wire.send(kept(wire, target), half_closed=True)
+    assert (response.status, response.body) == (wanted.status, wanted.body)
 
 
-def test_who_sends_nothing_more_gets_the_answers_to_all_requests(wire: Wire) -> None:
+def test_who_sends_nothing_more_gets_the_responses_to_all_requests(wire: Wire) -> None:
     """rules, "Connections that are half closed"."""
     with_body = kept(wire, b"/2/subscriptions/", b"Content-Length: 7") + b"limit=1"
     requests = [*(kept(wire, target) for target in TARGETS), with_body]
@@ -50,7 +50,7 @@ def test_who_sends_nothing_more_gets_the_answers_to_all_requests(wire: Wire) -> 
         turned = [*range(start, len(requests)), *range(start)]
         sent = b"".join(requests[number] for number in turned)
         answers = wire.send(sent, half_closed=True)
-        assert [(answer.status, answer.body) for answer in answers] == [
+        assert [(response.status, response.body) for response in answers] == [
             (alone[number].status, alone[number].body) for number in turned
         ]
 
@@ -69,18 +69,18 @@ def test_a_request_that_is_cut_off_has_no_answer(wire: Wire, rest: bytes) -> Non
     cut = rest if rest.startswith(b"GET") else good.removesuffix(b"\r\n") + rest
     assert wire.send(cut, half_closed=True) == []
     for target in (b"/2/accounts/", b"/2/subscribers/?last_name=s*"):
-        (answer,) = wire.send(kept(wire, target) + cut, half_closed=True)
-        assert answer.status == 200
+        (response,) = wire.send(kept(wire, target) + cut, half_closed=True)
+        assert response.status == 200
 
 
 def test_what_is_refused_is_answered_all_the_same(wire: Wire) -> None:
     """rules, "Connections that are half closed"."""
     good = kept(wire, b"/2/subscribers/?last_name=s*")
     for refused in (b"\x00", b"GET / HTTP/1.1\r\n\r\n"):
-        (answer,) = wire.send(refused, half_closed=True)
-        assert answer.status == 400
+        (response,) = wire.send(refused, half_closed=True)
+        assert response.status == 400
         answers = wire.send(good + refused, half_closed=True)
-        assert [answer.status for answer in answers] == [200, 400]
+        assert [response.status for response in answers] == [200, 400]
 
 
 @pytest.mark.parametrize("is_used", [False, True])
@@ -105,10 +105,10 @@ def test_a_refusal_within_a_body_reaches_who_sends_nothing_more(wire: Wire) -> N
     chunked = kept(wire, b"/2/accounts/", b"Transfer-Encoding: chunked")
     for ending, status in REFUSED_BODIES:
         for request in (chunked + ending, chunked + b"2\r\n{}\r\n" + ending):
-            (answer,) = wire.send(request, half_closed=True)
-            assert answer.status == status, ending
+            (response,) = wire.send(request, half_closed=True)
+            assert response.status == status, ending
             answers = wire.send(good + request, half_closed=True)
-            assert [answer.status for answer in answers] == [200, status], ending
+            assert [response.status for response in answers] == [200, status], ending
 
 
 def test_what_needs_no_body_is_answered_though_the_body_is_cut_off(wire: Wire) -> None:
@@ -122,5 +122,5 @@ def test_what_needs_no_body_is_answered_though_the_body_is_cut_off(wire: Wire) -
         (kept(wire, b"/health", b"Transfer-Encoding: chunked"), 200),
     ):
         for body in (b"", b"2"):
-            (answer,) = wire.send(head + body, half_closed=True)
-            assert answer.status == status, (head, body)
+            (response,) = wire.send(head + body, half_closed=True)
+            assert response.status == status, (head, body)

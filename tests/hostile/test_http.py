@@ -14,11 +14,11 @@ GOOD = b"GET /2/accounts/ HTTP/1.1\r\nHost: x\r\n"
 
 
 def status(wire: Wire, request: bytes) -> int:
-    """Return the status of the one answer to the bytes."""
-    answer = wire.one(request)
-    if answer.status != 200:
-        answer.error()
-    return answer.status
+    """Return the status of the one response to the bytes."""
+    response = wire.one(request)
+    if response.status != 200:
+        response.error()
+    return response.status
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_many_short_headers_count(wire: Wire) -> None:
 
 
 def test_a_request_for_another_protocol_is_the_last_one(wire: Wire) -> None:
-    """It is answered, and says so; a client would wait for ever for an answer to the next."""
+    """It is answered, and says so; a client would wait for ever for a response to the next."""
     request = GOOD + b"Connection: upgrade\r\nUpgrade: h2c\r\n" + wire.authorization + b"\r\n"
-    (answer,) = wire.send(request + wire.head(TARGET))
-    assert answer.status == 200
-    assert answer.headers["connection"] == "close"
+    (response,) = wire.send(request + wire.head(TARGET))
+    assert response.status == 200
+    assert response.headers["connection"] == "close"
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_a_request_for_another_protocol_is_the_last_one(wire: Wire) -> None:
 def test_what_is_refused_is_answered_after_what_came_before_it(
     wire: Wire, rest: bytes, wanted: int
 ) -> None:
-    """rules, "Requests that can be read in two ways": each answer belongs to its request."""
+    """rules, "Requests that can be read in two ways": each response belongs to its request."""
     good = GOOD + wire.authorization + b"\r\n"
     answers = wire.send(good * 3 + rest, is_last=True)
-    assert [answer.status for answer in answers] == [200, 200, 200, wanted]
+    assert [response.status for response in answers] == [200, 200, 200, wanted]
     answers[-1].error()
 
 
@@ -198,21 +198,21 @@ def test_answers_come_in_the_order_of_their_requests(wire: Wire) -> None:
     alone = [wire.send(request)[0] for request in requests]
     closes = requests[-1].replace(b"Host: x", b"Connection: close\r\nHost: x")
     answers = wire.send(b"".join([*requests * 3, closes]), is_last=True)
-    assert len({answer.status for answer in alone}) == 2
-    assert [(answer.status, answer.body) for answer in answers] == [
-        (answer.status, answer.body) for answer in [*alone * 3, alone[-1]]
+    assert len({response.status for response in alone}) == 2
+    assert [(response.status, response.body) for response in answers] == [
+        (response.status, response.body) for response in [*alone * 3, alone[-1]]
     ]
 
 
 def test_a_body_that_breaks_has_one_answer(wire: Wire) -> None:
-    """rules, "Requests that can be read in two ways": each request has one answer at most."""
+    """rules, "Requests that can be read in two ways": each request has one response at most."""
     head = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     assert len(wire.send(head + b"zz\r\n")) == 1
     good = GOOD + wire.authorization
     chunked = b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"
     for head, wanted in ((good, 400), (GOOD, 401)):
         answers = wire.send(good + b"\r\n" + head + chunked, is_last=True)
-        assert [answer.status for answer in answers] == [200, wanted]
+        assert [response.status for response in answers] == [200, wanted]
         assert answers[-1].headers["connection"] == "close"
 
 
@@ -223,8 +223,8 @@ def test_a_percent_sign_that_escapes_nothing_is_refused(wire: Wire, query: bytes
     """rules, "Broken percent-encoding", in a query and in a form."""
     assert status(wire, wire.head(b"/2/subscribers/?" + query)) == 400
     length = b"Content-Length: %d" % len(query)
-    answer = wire.one(wire.head(b"/2/subscribers/", length) + query)
-    assert "%25" in answer.error()
+    response = wire.one(wire.head(b"/2/subscribers/", length) + query)
+    assert "%25" in response.error()
 
 
 def test_what_is_escaped_twice_is_unescaped_once(wire: Wire) -> None:
@@ -249,12 +249,12 @@ def test_a_character_as_it_is_in_the_address_is_named(
     wire: Wire, target: bytes, line_end: bytes
 ) -> None:
     """rules, "Requests that can be read in two ways": RFC 3986 section 2, by its sentence."""
-    answer = wire.one(line_end + wire.head(target))
-    assert answer.status == 400
-    assert answer.error() == (
+    response = wire.one(line_end + wire.head(target))
+    assert response.status == 400
+    assert response.error() == (
         "the address has a character that is not ASCII: percent-encode it, such as %C3%BC"
     )
-    assert answer.headers["connection"] == "close"
+    assert response.headers["connection"] == "close"
 
 
 @pytest.mark.parametrize(

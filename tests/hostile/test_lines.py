@@ -80,7 +80,7 @@ def lines_of_requests(server: Server, log_format: str) -> list[dict[str, str | N
 
 
 def statuses_of_last(server: Server, requests: list[bytes]) -> list[int]:
-    """Send each on a connection of its own, all at once; return the statuses of the last answers.
+    """Send each on a connection of its own, all at once; return the statuses of the last responses.
 
     The server has to hang up behind each of them.
     """

@@ -1,4 +1,4 @@
-"""Whatever a client sends, it gets an answer or is hung up on; never 5xx, and never a wait.
+"""Whatever a client sends, it gets a response or is hung up on; never 5xx, and never a wait.
 
 ``make prove-hostile CASES=100000`` for as many cases as one has time for.
 """
@@ -25,11 +25,11 @@ STATUSES = {400, 401, 403, 404, 405, 408, 410, 413, 414, 417, 431}
 HEALTH = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-def check(answer: RawAnswer) -> None:
-    """Fail where an answer is neither what was asked for nor a refusal in one sentence."""
-    assert answer.status == 200 or answer.status in STATUSES
-    if answer.status != 200 and answer.body:
-        answer.error()
+def check(response: RawAnswer) -> None:
+    """Fail where a response is neither what was asked for nor a refusal in one sentence."""
+    assert response.status == 200 or response.status in STATUSES
+    if response.status != 200 and response.body:
+        response.error()
 
 
 def many(examples: int) -> settings:
@@ -46,8 +46,8 @@ def test_no_bytes_make_a_fault_or_a_wait(wire: Wire, cases: Callable[[float], in
         note(repr(sent))
         answers = wire.send(sent + ENDING)
         assert answers
-        for answer in answers:
-            check(answer)
+        for response in answers:
+            check(response)
 
     send()
 

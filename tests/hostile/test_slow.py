@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.servers import Server
 
 ADDRESSES = 60_000
-"""Some 30 MB of answer, more than the buffers of two sockets ever hold."""
+"""Some 30 MB of response, more than the buffers of two sockets ever hold."""
 
 EVERYTHING = b"/snapshot?entities=addresses"
 FILES_OF_EVERYTHING = {1, 2}
@@ -92,9 +92,9 @@ def dripped(server: Server, request: bytes, drop: bytes) -> bytes:
 )
 def test_a_head_that_does_not_end_is_given_up(server: Server, start: bytes, drop: bytes) -> None:
     """rules, "Requests that come slowly": 408, as long as some of it has come."""
-    (answer,) = answers_in(dripped(server, start, drop))
-    assert answer.status == 408
-    assert f"{REQUEST_S_MAX} second" in answer.error()
+    (response,) = answers_in(dripped(server, start, drop))
+    assert response.status == 408
+    assert f"{REQUEST_S_MAX} second" in response.error()
 
 
 @pytest.mark.parametrize("drop", [b"", b"\r\n"])
@@ -118,18 +118,18 @@ def test_a_body_that_does_not_end_is_given_up(
 ) -> None:
     """rules, "Requests that come slowly": 408, and the log has it."""
     lines = server.output().count("status=408")
-    (answer,) = answers_in(dripped(server, wire.head(b"/2/accounts/", line), drop))
-    assert answer.status == 408
-    assert answer.error()
+    (response,) = answers_in(dripped(server, wire.head(b"/2/accounts/", line), drop))
+    assert response.status == 408
+    assert response.error()
     while server.output().count("status=408") == lines:
         assert wire.one(wire.head(b"/health")).status == 200
 
 
 def test_the_body_of_a_disconnected_client_is_given_up_too(server: Server) -> None:
-    """rules, "Requests that come slowly": the request has its answer already."""
+    """rules, "Requests that come slowly": the request has its response already."""
     request = b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
-    (answer,) = answers_in(dripped(server, request, b" "))
-    assert answer.status == 404
+    (response,) = answers_in(dripped(server, request, b" "))
+    assert response.status == 404
 
 
 def test_each_request_of_a_long_connection_has_its_own_deadline(wire: Wire) -> None:
@@ -179,7 +179,7 @@ def wait_for_no_files(server: Server) -> None:
 
 
 @pytest.mark.parametrize("half_closed", [False, True])
-def test_an_answer_that_nobody_reads_is_given_up(
+def test_a_response_that_nobody_reads_is_given_up(
     server: Server, wire: Wire, half_closed: bool
 ) -> None:
     """rules, "Responses that nobody reads": its file goes, and the connection."""
@@ -200,7 +200,7 @@ def test_an_answer_that_nobody_reads_is_given_up(
 
 
 def test_unread_short_responses_are_given_up_too(wire: Wire) -> None:
-    """rules, "Responses that nobody reads": many requests in a row, and not one answer read."""
+    """rules, "Responses that nobody reads": many requests in a row, and not one response read."""
     requests = wire.head(b"/2/accounts/").replace(b"Connection: close\r\n", b"") * 1_000
     sent: list[int] = []
     with connection(wire.server) as client:
@@ -210,7 +210,7 @@ def test_unread_short_responses_are_given_up_too(wire: Wire) -> None:
     assert sum(sent) < 20_000_000, "the server reads requests that it cannot answer yet"
 
 
-def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
+def test_a_response_that_is_read_slowly_is_whole(wire: Wire) -> None:
     """rules, "Responses that nobody reads": what counts is that it goes on."""
     received = []
     with connection(wire.server) as client:
@@ -220,8 +220,8 @@ def test_an_answer_that_is_read_slowly_is_whole(wire: Wire) -> None:
             received.append(piece)
             size += len(piece)
             select.select([], [], [], STALL_S_MAX / 4 if size < 400_000 else 0)
-    (answer,) = answers_in(b"".join(received))
-    assert answer.body.count(b'"address_id"') == ADDRESSES
+    (response,) = answers_in(b"".join(received))
+    assert response.body.count(b'"address_id"') == ADDRESSES
 
 
 @pytest.mark.parametrize(
@@ -246,14 +246,14 @@ def test_a_client_that_has_sent_everything_gets_its_long_response(
             received.append(piece)
             size += len(piece)
             select.select([], [], [], STALL_S_MAX / 4 if size < 400_000 else 0)
-    answer, *others = answers_in(b"".join(received))
-    assert answer.body.count(b'"address_id"') == ADDRESSES
+    response, *others = answers_in(b"".join(received))
+    assert response.body.count(b'"address_id"') == ADDRESSES
     assert [other.status for other in others] == [200] * behind.endswith(b"\r\n")
 
 
 @pytest.mark.parametrize("half_closed", [False, True])
 @pytest.mark.parametrize("behind", [b"", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"])
-def test_a_long_answer_ends_when_its_client_goes(
+def test_a_long_response_ends_when_its_client_goes(
     wire: Wire, behind: bytes, half_closed: bool
 ) -> None:
     """rules, "Connections that are half closed"; also where another request waits behind it."""
@@ -284,7 +284,7 @@ def test_a_client_that_sends_after_the_last_response_is_disconnected(server: Ser
         client.sendall(request)
         while piece := client.recv(65_536):
             received += piece
-        (answer,) = answers_in(received)
-        assert answer.status == 404
+        (response,) = answers_in(received)
+        assert response.status == 404
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             drip(client)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.servers import Server
 
 HANG_S = 15
-"""An answer that takes longer never comes. The server waits 20 seconds for a request's end."""
+"""A response that takes longer never comes. The server waits 20 seconds for a request's end."""
 
 IDLE_S = 0.05
 ENDING = b"\r\n\r\n" + bytes(20_000) + b"\r\n\r\n"
@@ -46,12 +46,12 @@ class Wire:
 
         Where the server keeps the connection, this ends it. ``half_closed`` says at once that
         nothing more is sent; then the server has to end the connection, and so it has with
-        ``is_last``: the last answer closes it.
+        ``is_last``: the last response closes it.
         """
         has_to_end = half_closed or is_last
         received = b""
         with socket.create_connection(self.server.address, HANG_S) as connection:
-            # Refused before all of it was read, the answer is there all the same.
+            # Refused before all of it was read, the response is there all the same.
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.sendall(request)
             if half_closed:
@@ -62,16 +62,16 @@ class Wire:
                     if not has_to_end:
                         connection.settimeout(IDLE_S)
             except TimeoutError:
-                assert received, "no answer comes"
+                assert received, "no response comes"
                 assert not has_to_end, "the connection does not end"
             except ConnectionResetError:
                 pass
         return list(answers_in(received))
 
     def one(self, request: bytes) -> RawAnswer:
-        """Send the bytes, and return the one answer that there is."""
-        (answer,) = self.send(request)
-        return answer
+        """Send the bytes, and return the one response that there is."""
+        (response,) = self.send(request)
+        return response
 
 
 def answers_in(received: bytes) -> list[RawAnswer]:
@@ -92,7 +92,7 @@ def answers_in(received: bytes) -> list[RawAnswer]:
 
 def _body(headers: Mapping[str, str], received: bytes) -> tuple[bytes, bytes]:
     if received.startswith(b"HTTP/1.1 ") or not received:
-        return b"", received  # an answer to HEAD
+        return b"", received  # a response to HEAD
     if "content-length" in headers:
         length = int(headers["content-length"])
         assert len(received) >= length

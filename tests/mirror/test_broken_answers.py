@@ -39,7 +39,7 @@ class Proxy:
         self.publisher = publisher.behind(self.service.url)
 
     def breaks(self, path: str, how: Callable[[Reply], Reply]) -> None:
-        """Break the answers of that path from now on."""
+        """Break the responses of that path from now on."""
         self._breaking = {path: how}
 
     def heal(self) -> None:
@@ -60,7 +60,7 @@ def proxy(publisher: Publisher, serve: Serve) -> Proxy:
 
 
 def changed(publisher: Publisher) -> None:
-    """Make a change that a pass needs all kinds of answers for."""
+    """Make a change that a pass needs all kinds of responses for."""
     publisher.load(
         subscribers=[{"subscriber_id": 1, "first_name": "Renamed"}],
         custom_fields=[{"field_id": 1, "display_as": "Renamed"}],
@@ -83,8 +83,8 @@ def half(whole: Reply) -> Reply:
 
 BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
     "cut": (cut, ServiceUnreachable),
-    "half an answer": (half, UnexpectedResponse),
-    "no answer": (lambda _: HANGS_UP, ServiceUnreachable),
+    "half a response": (half, UnexpectedResponse),
+    "no response": (lambda _: HANGS_UP, ServiceUnreachable),
     "overloaded": (lambda _: refused(503), ServiceUnreachable),
     "too many requests": (lambda _: refused(429), TooManyRequests),
     "a fault": (lambda _: refused(500), ServiceError),
@@ -114,7 +114,7 @@ def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: s
     assert kept.differences(proxy.publisher) == []
 
 
-@pytest.mark.parametrize("how", ["cut", "half an answer", "overloaded", "too many requests"])
+@pytest.mark.parametrize("how", ["cut", "half a response", "overloaded", "too many requests"])
 def test_a_beginning_that_breaks_leaves_no_copy(proxy: Proxy, kept: Kept, how: str) -> None:
     """rules, "Mirror: a pass"; "Mirror: services without a snapshot": this one has one."""
     proxy.breaks("/snapshot", BROKEN[how][0])
@@ -138,7 +138,7 @@ def test_a_reload_that_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept
 
 
 def with_address(**values: Any) -> Callable[[Reply], Reply]:
-    """Put a record into the answer of the feed."""
+    """Put a record into the response of the feed."""
 
     def answer(whole: Reply) -> Reply:
         assert isinstance(whole.body, bytes)

@@ -26,7 +26,7 @@ THROUGH = "Masthead-Changes-Through"
 
 
 class Between:
-    """Stands before the service: sees each request, and may replace its answer."""
+    """Stands before the service: sees each request, and may replace its response."""
 
     def __init__(self, publisher: Publisher, serve: Serve) -> None:
         self._pass_on = forwarding(publisher.url, "")
@@ -149,7 +149,7 @@ def test_what_is_removed_between_the_two_requests_is_not_forgotten(
     assert "Later" in kept.column("SELECT city FROM addresses")
 
 
-def test_an_answer_of_a_replica_that_is_behind_does_not_lose_a_removal(
+def test_a_response_of_a_replica_that_is_behind_does_not_lose_a_removal(
     between: Between, kept: Kept
 ) -> None:
     """rules, "Deletions: the order of a client": the earlier of both headers is the next."""
@@ -167,7 +167,7 @@ def test_an_answer_of_a_replica_that_is_behind_does_not_lose_a_removal(
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "response",
     [
         refused(404),
         *(pytest.param(refused(status), marks=ONLY_LONG) for status in (400, 401, 403, 405)),
@@ -175,12 +175,12 @@ def test_an_answer_of_a_replica_that_is_behind_does_not_lose_a_removal(
     ],
 )
 def test_a_service_that_lists_no_deletions_is_copied_as_before(
-    between: Between, kept: Kept, answer: Reply
+    between: Between, kept: Kept, response: Reply
 ) -> None:
     """rules, "Mirror: records that are gone"."""
     publisher = between.publisher
     kept.update(publisher)
-    between.answers[DELETIONS] = lambda _whole: answer
+    between.answers[DELETIONS] = lambda _whole: response
     publisher.remove(orders=[1])
     publisher.load(addresses=[{"address_id": 1, "city": "Changed"}])
     done = kept.update(publisher)
@@ -203,7 +203,7 @@ BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[Exception]]] = {
 }
 
 
-def test_an_answer_that_is_not_whole_leaves_the_copy_as_it_was(
+def test_a_response_that_is_not_whole_leaves_the_copy_as_it_was(
     between: Between, kept: Kept
 ) -> None:
     """rules, "Mirror: a pass": the changes that came before it are not kept either."""
@@ -212,8 +212,8 @@ def test_an_answer_that_is_not_whole_leaves_the_copy_as_it_was(
     before = kept.everything()
     publisher.remove(orders=[1])
     publisher.load(addresses=[{"address_id": 1, "city": "Changed"}])
-    for name, (answer, error) in BROKEN.items():
-        between.answers[DELETIONS] = answer
+    for name, (response, error) in BROKEN.items():
+        between.answers[DELETIONS] = response
         with pytest.raises(error):
             kept.update(publisher)
         assert kept.everything() == before, name
@@ -276,7 +276,7 @@ def test_a_removal_during_verification_is_not_a_difference(between: Between, kep
 
 
 def test_the_time_to_go_on_from_is_in_the_window(between: Between, kept: Kept) -> None:
-    """An answer without changes moves the time on, so that it does not become too old."""
+    """A response without changes moves the time on, so that it does not become too old."""
     publisher = between.publisher
     began = kept.update(publisher).state.changed_since
     later = (datetime.fromisoformat(began) + timedelta(seconds=5)).isoformat()

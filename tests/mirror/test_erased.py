@@ -33,7 +33,7 @@ def test_a_copy_holds_nothing_personal_after_the_next_pass(
     assert str(before).count(WORD) == 8
     erasing.erase(publisher.store, publisher.account_id, 1)
     done = kept.update(publisher)
-    # The subscriber, an address, the answers, an order and a purchase.
+    # The subscriber, an address, the responses, an order and a purchase.
     assert (done.anew, done.records) == (None, 5)
     after = kept.everything()
     assert WORD not in str(after)

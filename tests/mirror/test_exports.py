@@ -153,7 +153,7 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
         replace_in("subscriptions.csv", "2026-12-31", "31.12.2026"),
         r"subscriptions\.csv: .* date_expired",
     ),
-    "with an answer of nobody": (
+    "with a response of nobody": (
         replace_in("custom_field_answers.csv", "3,2,", "33,2,"),
         "not as an export writes them",
     ),

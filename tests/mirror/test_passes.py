@@ -205,7 +205,7 @@ def test_a_pass_with_nothing_new_writes_nothing(publisher: Publisher, kept: Kept
     assert [path.read_bytes(), log.exists()] == [before[0], False]
 
 
-def test_the_same_answer_twice_changes_nothing(publisher: Publisher, kept: Kept) -> None:
+def test_the_same_response_twice_changes_nothing(publisher: Publisher, kept: Kept) -> None:
     """rules, "Mirror: a pass": whoever is killed asks for the same again."""
     began = kept.update(publisher).state
     publisher.load(**{kind: [record] for kind, record, *_ in CHANGED})

@@ -104,7 +104,7 @@ def requests() -> dict[str, str]:
 
 
 class Answer(NamedTuple):
-    """An answer, and how long it took."""
+    """A response, and how long it took."""
 
     response: httpx2.Response
     seconds: float
@@ -115,7 +115,7 @@ class Answer(NamedTuple):
         return self.response.status_code
 
     def assert_unavailable(self) -> None:
-        """Assert that it is 503 in time, with the rest of what such an answer has to be."""
+        """Assert that it is 503 in time, with the rest of what such a response has to be."""
         sentence = error_of(self.response, 503)
         assert self.seconds < ANSWER_SECONDS_MAX
         assert int(self.response.headers["Retry-After"]) > 0
@@ -127,7 +127,7 @@ class Client:
     """Whoever asks a server with the account's credentials."""
 
     def __init__(self, server: Server) -> None:
-        """Keep connections between requests; an answer may take much longer than is right."""
+        """Keep connections between requests; a response may take much longer than is right."""
         self._client = httpx2.Client(
             base_url=server.url,
             auth=(API_KEY, API_LOGIN),
@@ -158,7 +158,7 @@ class Client:
 
     @contextmanager
     def stream(self, target: str) -> Iterator[httpx2.Response]:
-        """Ask for a target, and read the answer while it comes."""
+        """Ask for a target, and read the response while it comes."""
         with self._client.stream("GET", target) as response:
             assert response.status_code == 200
             yield response

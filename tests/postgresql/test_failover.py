@@ -143,7 +143,7 @@ def through_of(client: Client) -> str:
 
 
 def first_answer(client: Client, target: str) -> int:
-    """Ask until the answer is not 503; return its status."""
+    """Ask until the response is not 503; return its status."""
     statuses: list[int] = []
 
     def is_answered() -> bool:
@@ -190,7 +190,7 @@ class Polling:
         wait_until(lambda: self.statuses.count(status) >= wanted)
 
     def assert_in_order(self, *statuses: int) -> None:
-        """Assert that these were the answers, each of them any number of times, in this order."""
+        """Assert that these were the responses, each of them any number of times, in this order."""
         pattern = "".join(f"(?:{status} )*" for status in statuses)
         assert re.fullmatch(pattern, "".join(f"{one} " for one in self.statuses)), self.statuses
 

@@ -71,7 +71,7 @@ def replica(cluster: Cluster) -> Iterator[Cluster]:
 
 
 class Copy:
-    """A client's copy; it goes by one of the times that an answer has."""
+    """A client's copy; it goes by one of the times that a response has."""
 
     def __init__(self, goes_by: str) -> None:
         """Begin with nothing."""
@@ -93,7 +93,7 @@ class Copy:
 
 
 def asked(store: Store, since: str | None = None) -> OpenContent:
-    """Return the answer to a poll, or that of the snapshot."""
+    """Return the response to a poll, or that of the snapshot."""
     service = Service(store, ServerSettings())
     values: dict[str, int | str] = {"entities": ALL}
     if since:

@@ -121,8 +121,8 @@ def test_a_request_of_any_kind_gets_503_in_time(
     cluster: Cluster, client: Client, kind: str
 ) -> None:
     with outage(cluster, kind):
-        for answer in client.ask_at_once(requests().values()):
-            answer.assert_unavailable()
+        for response in client.ask_at_once(requests().values()):
+            response.assert_unavailable()
 
 
 @each_outage
@@ -131,8 +131,8 @@ def test_many_requests_at_once_get_503_in_time_again_and_again(
 ) -> None:
     with outage(cluster, kind):
         for _ in range(2):
-            for answer in client.ask_at_once(many()):
-                answer.assert_unavailable()
+            for response in client.ask_at_once(many()):
+                response.assert_unavailable()
 
 
 @each_outage
@@ -182,7 +182,7 @@ def test_service_is_whole_again_in_time_without_a_restart_or_a_secret_in_the_log
         client.ask_at_once(many())
     wait_until(client.is_fully_served, RETURN_SECONDS_MAX)
     for _ in range(3):
-        assert {answer.status for answer in client.ask_at_once(many())} == {200}
+        assert {response.status for response in client.ask_at_once(many())} == {200}
     assert server._process.poll() is None
     assert len(SERVES.findall(server.output())) == 1
     assert "database unavailable" in server.output()
@@ -199,7 +199,7 @@ def test_connections_that_ended_while_they_were_idle_cost_no_request(
     cluster.stop()
     cluster.start()
     answers = client.ask_at_once(["/2/orders/1"] * CONNECTIONS_MAX)
-    assert {answer.status for answer in answers} == {200}
+    assert {response.status for response in answers} == {200}
 
 
 # Time limits
@@ -214,28 +214,28 @@ def test_a_statement_that_takes_too_long_is_503_and_others_are_answered(
     others = ["/2/subscriptions/", "/2/subscribers/", "/health", feed_since(since, "addresses")]
 
     def are_others_answered() -> bool:
-        return {answer.status for answer in client.ask_at_once(others)} == {200}
+        return {response.status for response in client.ask_at_once(others)} == {200}
 
     with locked(database, "LOCK TABLE orders"):
-        for answer in client.ask_at_once(waiting):
-            answer.assert_unavailable()
+        for response in client.ask_at_once(waiting):
+            response.assert_unavailable()
         assert are_others_answered()
         for _ in range(2):
-            for answer in client.ask_at_once([poll] * MORE_THAN_THERE_ARE_CONNECTIONS):
-                answer.assert_unavailable()
+            for response in client.ask_at_once([poll] * MORE_THAN_THERE_ARE_CONNECTIONS):
+                response.assert_unavailable()
         # Their statements end soon after them, and no connection is lost to others.
         wait_until(are_others_answered, RETURN_SECONDS_MAX)
-    assert {answer.status for answer in client.ask_at_once(waiting)} == {200}
+    assert {response.status for response in client.ask_at_once(waiting)} == {200}
 
 
 # Long responses
 
 
 class Download:
-    """A long answer, read from a socket as it comes."""
+    """A long response, read from a socket as it comes."""
 
     def __init__(self, address: tuple[str, int], target: str = f"/snapshot?entities={ALL}") -> None:
-        """Ask, and return once the answer has begun."""
+        """Ask, and return once the response has begun."""
         self._socket = socket.create_connection(address, timeout=DEADLINE_SECONDS)
         head = f"GET {target} HTTP/1.1\r\nHost: masthead.test\r\nConnection: close\r\n"
         credentials = f"Authorization: {basic(API_KEY, API_LOGIN)}\r\n\r\n"

@@ -68,7 +68,7 @@ def test_who_owns_a_database_makes_it_and_gives_its_servers_a_password(
         connection.execute(sql.SQL("ALTER ROLE {} PASSWORD 'secret'").format(role))
     fill(database, tmp_path)
     with serving(database) as server, Client(server) as client:
-        assert {answer.status for answer in client.ask_at_once(requests().values())} == {200}
+        assert {response.status for response in client.ask_at_once(requests().values())} == {200}
     assert f"must not log in as {owner}, for whom" in refused(database)
 
 

@@ -114,7 +114,7 @@ def live(
 
 
 def ask(url: str, account: str, targets: Sequence[str]) -> list[tuple[int, str | None, bytes]]:
-    """Return status, time and body of all pages of the answers."""
+    """Return status, time and body of all pages of the responses."""
     answers = []
     waiting = list(targets)
     keys = (f"key-{account}", f"login-{account}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def golden(store: Store) -> Iterator[Caller]:
-    """The account whose records are full or awkward: the golden answers are about them."""
+    """The account whose records are full or awkward: the golden responses are about them."""
     database = store.new_database("system")
     import_files(DATA / "accounts.csv", account_id=None, database=database)
     import_files(DATA / "golden", account_id="1", database=database)

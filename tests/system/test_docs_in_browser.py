@@ -1,4 +1,4 @@
-"""The pages in a real browser: sign in, try a request, see its answer; on two sizes of screen."""
+"""The pages in a real browser: sign in, try a request, see its response; on two sizes of screen."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def execute(browser: Browser, operation: str) -> tuple[str, str]:
     block = f"[id$=-{operation}]"
     browser.click(f"{block} .opblock-summary-control")
     browser.click(f"{block} button.execute")
-    answer = f"{block} .live-responses-table .response"
-    status = browser.read(f"{answer} .response-col_status").split()
-    return " ".join(status), browser.read(f"{answer} .response-col_description .microlight")
+    response = f"{block} .live-responses-table .response"
+    status = browser.read(f"{response} .response-col_status").split()
+    return " ".join(status), browser.read(f"{response} .response-col_description .microlight")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", ["/docs", "/docs/"])
-def test_a_request_tried_on_the_page_shows_its_answer_and_all_stays_with_this_server(
+def test_a_request_tried_on_the_page_shows_its_response_and_all_stays_with_this_server(
     browser: Browser, golden: Caller, page: str
 ) -> None:
     browser.open(golden.server.url + page)

@@ -1,4 +1,4 @@
-"""Clients that others' tools generate from /openapi.json: they type-check, and read every answer.
+"""Clients that others' tools generate from /openapi.json: they type-check, and read every response.
 
 What a client read is written as JSON again and compared with what the server sent, so that a field
 which a generator left out, or took for something else, is noticed.
@@ -144,8 +144,8 @@ def compare(printed: str, golden: Caller, since: str) -> None:
     answers[f"/2/cdc?{query}"] = answers.pop("CHANGES")
     answers[f"/deletions?{query}"] = answers.pop("DELETIONS")
     assert len(answers) == OPERATIONS_AND_HEALTH
-    for path, answer in answers.items():
-        assert answer == golden.read(path), path
+    for path, response in answers.items():
+        assert response == golden.read(path), path
 
 
 def test_openapi_python_client_makes_a_typed_client_that_reads_every_answer(

@@ -87,24 +87,24 @@ def ask(caller: Caller, path: str, **http: str | float) -> Answer:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (answer,) = json.loads(done.stdout)
-    status, *lines = answer["headers"]
+    (response,) = json.loads(done.stdout)
+    status, *lines = response["headers"]
     return Answer(
         status=int(status.split()[1]),
         headers={name.lower(): value for name, value in (line.split(": ", 1) for line in lines)},
-        body=base64.b64decode(answer.get("body", "")).decode(),
-        written_again=base64.b64decode(answer.get("written_again", "")).decode(),
+        body=base64.b64decode(response.get("body", "")).decode(),
+        written_again=base64.b64decode(response.get("written_again", "")).decode(),
     )
 
 
 @pytest.mark.parametrize("path", ANSWERS)
 def test_php_reads_and_writes_the_same_bytes(golden: Caller, path: str) -> None:
     """interface, operations 3, 5, 8, 9, 10; decisions, "Integers"; rules, "Double", "Content"."""
-    answer = ask(golden, path)
-    assert answer.status == 200
-    assert answer.body == ANSWERS[path]
-    assert answer.written_again == ANSWERS[path]
-    assert answer.headers["content-type"] == "application/json"
+    response = ask(golden, path)
+    assert response.status == 200
+    assert response.body == ANSWERS[path]
+    assert response.written_again == ANSWERS[path]
+    assert response.headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize("version", [1.0, 1.1])
@@ -114,11 +114,11 @@ def test_php_reads_the_change_feed(golden: Caller, entity: str, version: float) 
     yesterday = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds")
     through = golden.ask("/2/cdc", changed_since=yesterday, entities=entity).headers
     query = urlencode({"changed_since": yesterday, "entities": entity})
-    answer = ask(golden, f"/2/cdc?{query}", protocol_version=version)
-    assert answer.status == 200
-    assert answer.body == FEED[entity]
-    assert answer.written_again == FEED[entity]
-    assert answer.headers["masthead-changes-through"] == through["masthead-changes-through"]
+    response = ask(golden, f"/2/cdc?{query}", protocol_version=version)
+    assert response.status == 200
+    assert response.body == FEED[entity]
+    assert response.written_again == FEED[entity]
+    assert response.headers["masthead-changes-through"] == through["masthead-changes-through"]
 
 
 def test_head_has_the_headers_of_get(golden: Caller) -> None:
@@ -131,16 +131,16 @@ def test_head_has_the_headers_of_get(golden: Caller) -> None:
 
 def test_parameters_may_travel_in_the_body_of_a_get(golden: Caller) -> None:
     """decisions, "Where parameters travel"; "Body of a GET": PHP labels it a form."""
-    answer = ask(golden, "/2/subscribers/", content='[{"renewal_code":"gf002"}]')
-    assert answer.body == f'{{"subscribers":[{subscribers.WITH_A_CODE_ONLY}]}}'
+    response = ask(golden, "/2/subscribers/", content='[{"renewal_code":"gf002"}]')
+    assert response.body == f'{{"subscribers":[{subscribers.WITH_A_CODE_ONLY}]}}'
 
 
 def test_php_reads_an_error_as_json(golden: Caller) -> None:
     """rules, "Missing or malformed credentials" and "Error body"."""
-    answer = ask(golden, "/2/accounts/", header="")
-    assert answer.status == 401
-    assert answer.headers["www-authenticate"] == 'Basic realm="masthead"'
-    assert list(json.loads(answer.body)) == ["error"]
+    response = ask(golden, "/2/accounts/", header="")
+    assert response.status == 401
+    assert response.headers["www-authenticate"] == 'Basic realm="masthead"'
+    assert list(json.loads(response.body)) == ["error"]
 
 
 def test_the_integrators_page_does_in_php_what_it_says(tmp_path: Path) -> None:
@@ -152,14 +152,14 @@ def test_the_integrators_page_does_in_php_what_it_says(tmp_path: Path) -> None:
 
 
 # PHP does not count bytes: what breaks off behind its last brace is whole for it.
-CASES = {name: answer for name, answer in NO_ANSWERS.items() if not answer.is_cut}
+CASES = {name: response for name, response in NO_ANSWERS.items() if not response.is_cut}
 
 
-@pytest.mark.parametrize("answer", CASES.values(), ids=CASES.keys())
-def test_the_integrators_page_names_nobody_in_php_without_an_answer(answer: Reply) -> None:
+@pytest.mark.parametrize("response", CASES.values(), ids=CASES.keys())
+def test_the_integrators_page_names_nobody_in_php_without_an_answer(response: Reply) -> None:
     """rules, "Client: 429"."""
     (block,) = blocks_of(ROOT / "docs" / "integrator.md", "php")
-    with closing(Service(in_turn(answer))) as service:
+    with closing(Service(in_turn(response))) as service:
         script = block.commands.replace("http://127.0.0.1:8000", service.url)
         script = script.replace("'timeout' => 2", "'timeout' => 0.3")
         done = subprocess.run(
