@@ -55,7 +55,7 @@ def rows(staging: Staging, limit: int, removal: Removal | None = None) -> list[S
 def _new(
     staging: Staging, table: Table, merge: TableMerge, names: list[str], limit: int
 ) -> Iterator[Shown]:
-    for row in staging.found(
+    for row in staging.rows(
         f"""
         SELECT {", ".join(map(merge.first_value, names))} FROM {merge.staged} AS s
         WHERE NOT EXISTS (
@@ -77,7 +77,7 @@ def _changed(
     columns = [f"s.{name}" for name in table.key]
     columns += [f'o."{name}"' for name in others] + [merge.new_value(name) for name in others]
     # CROSS JOIN makes SQLite read the staged rows and look up the stored ones.
-    for row in staging.found(
+    for row in staging.rows(
         f"""
         SELECT {", ".join(columns)} FROM {merge.staged} AS s CROSS JOIN {table.name} AS o
         WHERE o.account_id = :account_id AND {merge.same_key} AND ({merge.differ(others)})

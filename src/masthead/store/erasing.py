@@ -213,10 +213,10 @@ def blank_staged(staging: Staging) -> int:
             continue
         erased = staging.is_in(_ERASED, _owner(table))
         staged = staging.rows_of(table.name)
-        ((count,),) = staging.found(
-            f"SELECT count(*) FROM {staged} AS s WHERE ({_holds(table)}) AND {erased}"
+        count = staging.value_as(
+            int, f"SELECT count(*) FROM {staged} AS s WHERE ({_holds(table)}) AND {erased}"
         )
-        kept_blank += count
+        kept_blank += count or 0
         sets = [*_blanks(table), f"present = present | {_bits(table, table.personal)}"]
         staging.change(
             f"""

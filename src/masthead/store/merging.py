@@ -269,7 +269,7 @@ class TableMerge:
         changed = f"""FROM {self.staged} AS s LEFT JOIN {self.table.name} AS o
             ON o.account_id = :account_id AND {self.same_key}
             WHERE (o.account_id IS NULL OR {self.differ(values)})"""
-        if not self.staging.found(f"SELECT 1 {changed} LIMIT 1"):
+        if not self.staging.rows(f"SELECT 1 {changed} LIMIT 1"):
             return
         if self.table.name == "order_items":
             keys = f"SELECT s.order_id AS key {changed} UNION SELECT o.order_id {changed}"

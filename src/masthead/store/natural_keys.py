@@ -180,7 +180,9 @@ class NaturalKeys:
         staging = self._staging
         if not self._before:
             return
-        ((count,),) = staging.found(f"SELECT count(*) FROM {staging.rows_of('natural_keys')} AS s")
+        count = staging.value_as(
+            int, f"SELECT count(*) FROM {staging.rows_of('natural_keys')} AS s"
+        )
         written = staging.connection.change(
             f"""
             INSERT INTO natural_keys (account_id, table_name, key_digest, record_id)

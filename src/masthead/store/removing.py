@@ -73,8 +73,8 @@ class Removal:
 
     def count(self, table: Table, rows: int) -> None:
         """Record that the list of ``table`` has this number of keys."""
-        ((stored,),) = self._staging.found(f"SELECT count(*) FROM {table.name} WHERE {_own(table)}")
-        self.missing[table.name] = Missing(rows, stored)
+        stored = f"SELECT count(*) FROM {table.name} WHERE {_own(table)}"
+        self.missing[table.name] = Missing(rows, self._staging.value_as(int, stored) or 0)
 
     def add_parts(self, table: Table) -> None:
         """Add the rows of ``table`` that are part of records to remove."""
@@ -96,7 +96,7 @@ class Removal:
         if table.name not in self.missing:
             return []
         keys = ", ".join(f"m.{name}" for name in ("key", "other")[: len(table.key)])
-        return self._staging.found(
+        return self._staging.rows(
             f"""
             SELECT {keys} FROM {self._staging.keys_in(_list(table))} AS m
             ORDER BY {keys} LIMIT {limit:d}
@@ -131,13 +131,14 @@ class Removal:
             yield from self._references_of_answers()
 
     def _references_of(self, table: Table, column: str, target: Table) -> Iterator[str]:
-        rows = self._staging.found(
+        rows = self._staging.rows_as(
+            tuple[int, ...],
             f"""
             SELECT c.{column}, {_columns("c", table.key)} FROM {table.name} AS c
             WHERE c.account_id = :account_id AND c.{column} IN ({self._keys(target.name)})
                 AND {self._stays(table, "c")}
             ORDER BY {_columns("c", table.key)}
-            """
+            """,
         )
         for needed, *key in rows:
             yield self._sentence(target, (needed,), table, key, column)
@@ -147,7 +148,8 @@ class Removal:
         # IS TRUE stops PostgreSQL from joining the few fields.
         fields = f"""SELECT o.field_id FROM {_OPTIONS} AS o
             WHERE o.account_id = :account_id AND o.option_id IN ({self._keys(_OPTIONS)})"""
-        rows = self._staging.found(
+        rows = self._staging.rows_as(
+            tuple[int, int, int],
             f"""
             SELECT j.value, a.subscriber_id, a.field_id FROM custom_field_answers AS a
             CROSS JOIN {option_ids_of("a", self._staging.connection.dialect)}
@@ -155,7 +157,7 @@ class Removal:
                 AND {self._staging.is_in(_list(options), "j.value")}
                 AND {self._stays(answers, "a")}
             ORDER BY a.subscriber_id, a.field_id, j.value
-            """
+            """,
         )
         for option, *key in rows:
             yield self._sentence(options, (option,), answers, key, "option_ids")
@@ -271,16 +273,15 @@ def missing_from_files(staging: Staging) -> Removal:
         same = " AND ".join(f"s.{name} = o.{name}" for name in table.key)
         query = f"""SELECT {_columns("o", table.key, ("key", "other"))} FROM {table.name} AS o
             WHERE {_own(table, "o")} AND NOT {staging.has(table.name, "s", same)}"""
-        if staging.found(f"SELECT 1 FROM {staging.keys_in(refused(table.name))} AS k LIMIT 1"):
+        if staging.rows(f"SELECT 1 FROM {staging.keys_in(refused(table.name))} AS k LIMIT 1"):
             more = "".join(f" AND k.other = o.{name}" for name in others)
             is_refused = staging.is_in(refused(table.name), f"o.{first}", f"TRUE{more}")
             query += f" AND NOT {is_refused}"
         kept = kept_records.kept_from_removal(staging, table)
-        if kept != "FALSE":
-            ((count,),) = staging.found(f"SELECT count(*) FROM ({query} AND {kept}) AS m")
-            if count:
-                removal.kept[table.name] = count
-                query += f" AND NOT {kept}"
+        counted = f"SELECT count(*) FROM ({query} AND {kept}) AS m"
+        if kept != "FALSE" and (count := staging.value_as(int, counted)):
+            removal.kept[table.name] = count
+            query += f" AND NOT {kept}"
         removal.add(table, query)
     return removal
 
@@ -350,12 +351,13 @@ def remove_records(
 def _check_there(staging: Staging, table: Table) -> None:
     names = ("key", "other")[: len(table.key)]
     same = " AND ".join(f"o.{name} = m.{key}" for name, key in zip(table.key, names, strict=True))
-    absent = staging.found(
+    absent = staging.rows_as(
+        tuple[int, ...],
         f"""
         SELECT {_columns("m", names)} FROM {staging.keys_in(_list(table))} AS m WHERE NOT EXISTS (
             SELECT 1 FROM {table.name} AS o WHERE o.account_id = :account_id AND {same})
         ORDER BY {_columns("m", names)}
-        """
+        """,
     )
     if absent:
         named = ", ".join("/".join(map(str, key)) for key in absent[:_IDS_NAMED_MAX])

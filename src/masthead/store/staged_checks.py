@@ -53,7 +53,7 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
     keys = ", ".join(table.key)
     staged = f"{staging.rows_of(table.name)} AS t WHERE {is_mapped}"
     twice = f"SELECT {keys} FROM {staged} GROUP BY {keys} HAVING count(*) > 1"
-    if not staging.found(f"{twice} LIMIT 1"):
+    if not staging.rows(f"{twice} LIMIT 1"):
         return False
     repeated = f"{staged} AND ({keys}) IN ({twice})"
     names = [f'"{column.name}"' for column in table.columns]
@@ -68,7 +68,7 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
                 WHERE u.nth > 1)
         """
     )
-    if not staging.found(f"{twice} LIMIT 1"):
+    if not staging.rows(f"{twice} LIMIT 1"):
         return True
     for column in table.values:
         name = f'"{column.name}"'

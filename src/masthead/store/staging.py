@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import StoreUnavailable
-from masthead.store.database import Connection, Dialect, Row, Value
+from masthead.store.database import Connection, Dialect, Queries, Row, Value
 from masthead.store.key_lists import KeyLists
 from masthead.store.name_forms import last_word, plain_of
 
@@ -101,7 +101,7 @@ def staging_for(connection: Connection, account_id: int) -> Iterator["Staging"]:
             staging.discard_all()
 
 
-class Staging(KeyLists):
+class Staging(KeyLists, Queries):
     """The staged rows of one load into one account, and its lists of keys.
 
     On SQLite they are in temporary tables. On PostgreSQL they are in permanent tables together with
@@ -149,9 +149,9 @@ class Staging(KeyLists):
         """Run a writing statement with ``:account_id``; return the number of changed rows."""
         return self.connection.change(sql, **self.values, **values)
 
-    def found(self, sql: str, /) -> list[Row]:
+    def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows of a query with ``:account_id``."""
-        return self.connection.rows(sql, **self.values)
+        return self.connection.rows(sql, **self.values, **values)
 
     def add(
         self,
@@ -282,28 +282,26 @@ class Staging(KeyLists):
 
     def masks(self, table: Table) -> tuple[int, int]:
         """Return two masks: the columns that all staged rows have, and those that any row has."""
-        found = self.found(f"SELECT DISTINCT present FROM {self.rows_of(table.name)} AS s")
-        masks = [mask for (mask,) in found]
+        masks = self.column_as(int, f"SELECT DISTINCT present FROM {self.rows_of(table.name)} AS s")
         return reduce(and_, masks, -1), reduce(or_, masks, 0)
 
     def count(self, table: Table) -> int:
         """Return the number of staged rows of ``table``."""
-        ((count,),) = self.found(f"SELECT count(*) FROM {self.rows_of(table.name)} AS s")
-        return int(count)
+        return self.value_as(int, f"SELECT count(*) FROM {self.rows_of(table.name)} AS s") or 0
 
     def problem_count(self) -> int:
         """Return the number of problems."""
-        ((count,),) = self.found(f"SELECT count(*) FROM {self.rows_of('problems')} AS p")
-        return int(count)
+        return self.value_as(int, f"SELECT count(*) FROM {self.rows_of('problems')} AS p") or 0
 
     def rejected_rows(self) -> dict[int, int]:
         """Return the number of rows with problems by file; 0 is the first file."""
         return dict(
-            self.found(
+            self.rows_as(
+                tuple[int, int],
                 f"""
                 SELECT file / {NUMBERS_PER_FILE} AS nth, count(DISTINCT line)
                 FROM {self.rows_of("problems")} AS p GROUP BY nth ORDER BY nth
-                """
+                """,
             )
         )
 

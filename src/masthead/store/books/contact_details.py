@@ -19,7 +19,8 @@ def names_of(books: Reading, subscriber_id: int) -> Texts:
 
     Raises NotFound if there is none, BadInput if the subscriber is deleted: erased ones stay blank.
     """
-    row = books.row(
+    row = books.row_as(
+        tuple[str | None, ...],
         f"""
         SELECT {", ".join(NAMES)}, delete_date FROM subscribers
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
@@ -56,7 +57,8 @@ def edit_subscriber(books: Operation, subscriber_id: int, values: Texts) -> list
 
 def address_of(books: Reading, address_id: int) -> tuple[int, Texts]:
     """Return the subscriber of an address, and its fields. Raises NotFound if there is none."""
-    row = books.row(
+    row = books.row_as(
+        tuple[int, *tuple[str | None, ...]],
         f"""
         SELECT subscriber_id, {", ".join(FIELDS)} FROM addresses
         WHERE account_id = :account_id AND address_id = :address_id

@@ -94,7 +94,7 @@ def check_bundles(staging: Staging) -> None:
     """
     if not {"bundles", "bundle_lines"} & staging.tables:
         return
-    wrong = staging.found(
+    wrong = staging.rows(
         """
         SELECT b.bundle_id, b.price, CAST(sum(l.price) AS BIGINT) FROM bundles AS b
         JOIN bundle_lines AS l ON l.account_id = b.account_id AND l.bundle_id = b.bundle_id
@@ -123,7 +123,7 @@ def check_removal(staging: Staging, names: Collection[str], keys: Callable[[str]
     _refuse(account_id, [name for name in names if name in OWNED], "removed")
     if _SUBSCRIBERS.name in names:
         has_books = HAS_BOOKS.format(subscriber="o.subscriber_id")
-        kept = staging.found(
+        kept = staging.rows(
             f"""
             SELECT o.subscriber_id FROM subscribers AS o WHERE o.account_id = :account_id
                 AND o.subscriber_id IN ({keys(_SUBSCRIBERS.name)}) AND {has_books}
@@ -137,7 +137,7 @@ def check_removal(staging: Staging, names: Collection[str], keys: Callable[[str]
             )
     if _ISSUES.name not in names:
         return
-    closed = staging.found(
+    closed = staging.rows(
         f"""
         SELECT o.issue_id FROM issues AS o WHERE o.account_id = :account_id
             AND o.closed_at IS NOT NULL AND o.issue_id IN ({keys(_ISSUES.name)})

@@ -62,7 +62,7 @@ def follow_moved_issues(staging: Staging) -> None:
     if "issues" not in staging.tables:
         return
     has_date = has_column(TABLES_BY_NAME["issues"], "date", "s")
-    moved = staging.found(
+    moved = staging.rows(
         f"""
         SELECT s.issue_id, s.date FROM {staging.rows_of("issues")} AS s
         JOIN issues AS o ON o.account_id = :account_id AND o.issue_id = s.issue_id
