@@ -10,7 +10,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import account, orders, payments
+from masthead.books import account, order_lines, orders, payments
 from masthead.books import issues as books_issues
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
@@ -23,7 +23,6 @@ from masthead.store.books import (
     extendable_subscriptions,
     item_pricing,
     merging_subscriptions,
-    order_lines,
     order_money,
     order_people,
     reopening,
@@ -138,9 +137,9 @@ def _by_number(choose: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_one_copy(
-    right: Any, lines: order_lines.Lines, term: Any, _copies: int, free_class: str
+    right: Any, books: Any, term: Any, _copies: int, *more: Any, **named: Any
 ) -> None:
-    right(lines, term, 1, free_class)
+    right(books, term, 1, *more, **named)
 
 
 def _not_merged(right: Any, books: Any, person: Any, prefix: str) -> Any:
@@ -324,9 +323,7 @@ FAULTS: dict[str, Plant] = {
         r"SELECT t\.ended_at FROM", "SELECT NULL FROM"
     ),
     # Orders
-    "a term has one copy, whatever was ordered": _call(
-        order_lines.Lines, "_add_term", _with_one_copy
-    ),
+    "a term has one copy, whatever was ordered": _call(order_lines, "add_term", _with_one_copy),
     "late_start is ignored": _call(
         order_lines, "begins_on", lambda right, _late, *given: right("next", *given)
     ),

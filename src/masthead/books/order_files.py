@@ -70,10 +70,9 @@ def place_many(
         placed = take_many(change, orders)
         change.touch(each for one in placed for each in one.subscriptions)
         newcomers = [(number, each) for number, one in enumerate(placed) for each in one.newcomers]
-        lines = described(change, [each for _, each in newcomers[:described_max]])
-        newcomers[: len(lines)] = [
-            (number, each) for (number, _), each in zip(newcomers, lines, strict=False)
-        ]
+        first = described(change, [each for _, each in newcomers[:described_max]])
+        for position, each in enumerate(first):
+            newcomers[position] = newcomers[position][0], each
         new = [each for each in placed if not each.is_known]
         paid = sum(each.is_known and each.was_paid for each in placed)
         done = PlacedMany(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from masthead.books import payments
 from masthead.books.account import Books, refresh_touched
+from masthead.books.order_lines import Lines
 from masthead.circulation.amounts import CENTS_MAX, decimal
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
 from masthead.store.books import order_money, order_records, similar_readers
@@ -18,7 +19,6 @@ from masthead.store.books.extendable_subscriptions import named
 from masthead.store.books.item_pricing import PricedItem, price_item
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
-from masthead.store.books.order_lines import Lines
 from masthead.store.books.order_people import Resolved, resolve
 from masthead.store.books.order_records import OrderedItem
 from masthead.store.books.similar_readers import Resembling
@@ -270,7 +270,7 @@ def described(change: Operation, newcomers: Sequence[Newcomer]) -> tuple[Newcome
 def newest(books: Books) -> int:
     """Return the id of the newest order, 0 if there is none."""
     with books.read() as reading:
-        return order_records.newest_order(reading.connection, books.account_id)
+        return order_records.newest_order(reading)
 
 
 def show(books: Books, order_id: int | None = None, *, reference: str | None = None) -> OrderShown:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store.books.catalogue import Line
-from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
@@ -98,28 +97,6 @@ def named(books: Operation, subscription_id: int, number: int) -> Named:
             number,
         )
     return Named(*found)
-
-
-def check_named(found: Named, number: int, priced: PricedItem, reader: int) -> None:
-    """Raise RefusedOrder if item ``number`` cannot extend the subscription that it names.
-
-    ``reader`` is the recipient of the item.
-    """
-    said = None
-    if priced.item.is_new:
-        said = "an order extends a subscription, or begins a new one: leave one of the two out"
-    elif found.subscriber_id != reader:
-        said = (
-            f"subscription {found.subscription_id} is of subscriber {found.subscriber_id}, and not "
-            f"of {reader}"
-        )
-    elif not any(map(found.is_of, priced.lines)):
-        said = (
-            f"subscription {found.subscription_id} is of publication {found.publication_id}, "
-            f"{found.type}, of which the item gives nothing"
-        )
-    if said is not None:
-        raise RefusedOrder("subscription_id", said, number)
 
 
 def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[Extendable]]:

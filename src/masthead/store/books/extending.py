@@ -3,6 +3,7 @@
 from masthead.circulation.first_day import begins_on
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
+from masthead.store.books.order_terms import publication_of
 from masthead.store.books.subscription import StoredSubscription
 from masthead.store.books.term_copies import next_term
 
@@ -15,9 +16,19 @@ def add_extension(books: Operation, found: StoredSubscription, issues: int, of_c
     """
     term = next_term(books, found.subscription_id)
     if not found.issues:
-        _begin_again(books, found)
+        late_start, *_, newest_closed, first_planned = publication_of(books, found.publication_id)
+        books.change(
+            """
+            UPDATE subscriptions SET begins_on = :begins_on
+            WHERE account_id = :account_id AND subscription_id = :subscription_id
+            """,
+            subscription_id=found.subscription_id,
+            begins_on=begins_on(
+                late_start, newest_closed, first_planned, books.today, before=found.begins_on
+            ),
+        )
     term_id = next_ids(books.connection, books.account_id, "terms")
-    books.connection.change(
+    books.change(
         """
         INSERT INTO terms (account_id, term_id, subscription_id, issues, issues_left, copies, price,
             kind, class)
@@ -27,7 +38,6 @@ def add_extension(books: Operation, found: StoredSubscription, issues: int, of_c
         FROM subscriptions AS s
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
         """,
-        account_id=books.account_id,
         term_id=term_id,
         subscription_id=found.subscription_id,
         issues=issues,
@@ -35,28 +45,3 @@ def add_extension(books: Operation, found: StoredSubscription, issues: int, of_c
         **{"class": of_class},
     )
     return term_id
-
-
-def _begin_again(books: Operation, found: StoredSubscription) -> None:
-    values = {"account_id": books.account_id, "publication_id": found.publication_id}
-    ((late_start, first_planned),) = books.connection.rows(
-        """
-        SELECT p.late_start, (SELECT min(i.date) FROM issues AS i
-            WHERE i.account_id = p.account_id AND i.publication_id = p.publication_id
-            AND i.closed_at IS NULL)
-        FROM publications AS p
-        WHERE p.account_id = :account_id AND p.publication_id = :publication_id
-        """,
-        **values,
-    )
-    books.connection.change(
-        """
-        UPDATE subscriptions SET begins_on = :begins_on
-        WHERE account_id = :account_id AND subscription_id = :subscription_id
-        """,
-        account_id=books.account_id,
-        subscription_id=found.subscription_id,
-        begins_on=begins_on(
-            late_start, found.newest_closed, first_planned, books.today, before=found.begins_on
-        ),
-    )

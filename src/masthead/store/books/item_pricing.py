@@ -58,9 +58,8 @@ def price_item(books: Operation, number: int, item: Item) -> PricedItem:
         if not 0 <= cents <= CENTS_MAX:
             raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
     if item.product_id is not None:
-        if item.is_new or (item.first_issue, item.subscription_id, item.of_class) != (
-            *(None, None, None),
-        ):
+        of_bundles = (item.first_issue, item.subscription_id, item.of_class)
+        if item.is_new or of_bundles != (None, None, None):
             name = "first_issue" if item.subscription_id is None else "subscription_id"
             raise RefusedOrder(name, "a product begins and extends no subscription", number)
         return PricedItem(item, net, tax, ())

@@ -73,7 +73,7 @@ class Booking(NamedTuple):
 
 def find_order(books: Operation, order_id: int) -> BookedOrder:
     """Return an order with its items, by their ids. Raises NotFound if there is none."""
-    rows = books.connection.rows(
+    rows = books.rows(
         """
         SELECT o.paid_on, i.order_item_id, i.sub_total, i.tax_total, i.refunded, i.refund_date,
             i.is_dropped
@@ -81,7 +81,6 @@ def find_order(books: Operation, order_id: int) -> BookedOrder:
         LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
         WHERE o.account_id = :account_id AND o.order_id = :order_id
         """,
-        account_id=books.account_id,
         order_id=order_id,
     )
     if not rows:
@@ -96,7 +95,7 @@ def find_order(books: Operation, order_id: int) -> BookedOrder:
 
 def terms_of(books: Operation, items: Iterable[int]) -> list[Term]:
     """Return the terms that items of an order brought, by their ids, in the order of adding."""
-    rows = books.connection.rows(
+    rows = books.rows(
         f"""
         SELECT t.term_id, t.order_item_id, t.subscription_id,
             (SELECT s.publication_id FROM subscriptions AS s
@@ -106,7 +105,6 @@ def terms_of(books: Operation, items: Iterable[int]) -> list[Term]:
         FROM terms AS t
         WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
         """,
-        account_id=books.account_id,
     )
     found = [Term._make((*row[:11], Spread(*row[11:]))) for row in rows]
     return sorted(found, key=lambda term: term.term_id)
@@ -119,26 +117,25 @@ def done_of(books: Operation, term: Term) -> int:
     if term.starts_on is None:
         return 0
     months = months_served(listed_issues(books, term.publication_id))
-    ((served,),) = books.connection.rows(
+    served = books.value_as(
+        int,
         f"""
         SELECT {months} FROM terms AS t
         WHERE t.account_id = :account_id AND t.term_id = :term_id
         """,
-        account_id=books.account_id,
         term_id=term.term_id,
     )
-    return max(int(served), 0)
+    return max(served or 0, 0)
 
 
 def money_of(books: Operation, terms: Sequence[Term]) -> list[TermMoney]:
     """Return what each of the terms has in the books."""
-    rows = books.connection.rows(
+    rows = books.rows(
         f"""
         SELECT term_id, kind, CAST(sum(cents) AS BIGINT) FROM revenue
         WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
         GROUP BY term_id, kind
         """,
-        account_id=books.account_id,
     )
     sums = {(term_id, kind): int(cents) for term_id, kind, cents in rows}
     kinds = ("received", "earned", "refunded")
@@ -147,14 +144,13 @@ def money_of(books: Operation, terms: Sequence[Term]) -> list[TermMoney]:
 
 def earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
     """Return what a term has earned with issues dated after today, by day."""
-    rows = books.connection.rows(
+    rows = books.rows(
         """
         SELECT booked_on, CAST(sum(cents) AS BIGINT) FROM revenue
         WHERE account_id = :account_id AND term_id = :term_id AND kind = 'earned'
             AND booked_on > :today
         GROUP BY booked_on
         """,
-        account_id=books.account_id,
         term_id=term.term_id,
         today=books.today,
     )
@@ -172,26 +168,24 @@ def mark_paid(
     books: Operation, order_id: int, terms: Iterable[Term], payment_type: str | None
 ) -> None:
     """Mark an order and its terms as paid today, and its purchases with the payment type."""
-    books.connection.change(
+    books.change(
         f"""
         UPDATE terms SET paid_on = :today
         WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
         """,
-        account_id=books.account_id,
         today=books.today,
     )
-    which = {"account_id": books.account_id, "order_id": order_id}
-    books.connection.change(
+    books.change(
         """
         UPDATE orders SET paid_on = :today, payment_type = coalesce(:payment_type, payment_type)
         WHERE account_id = :account_id AND order_id = :order_id
         """,
         today=books.today,
         payment_type=payment_type,
-        **which,
+        order_id=order_id,
     )
     if payment_type is not None:
-        books.connection.change(
+        books.change(
             """
             UPDATE purchases SET payment_type = :payment_type, commit_id = :commit_id
             WHERE account_id = :account_id AND purchase_id IN (
@@ -201,22 +195,21 @@ def mark_paid(
             """,
             payment_type=payment_type,
             commit_id=books.commit_id,
-            **which,
+            order_id=order_id,
         )
 
 
 def end_item(books: Operation, order_id: int, item_id: int, *, is_dropped: bool) -> None:
     """End the terms of an item today, which is its day of refund."""
-    which = {"account_id": books.account_id, "item_id": item_id}
-    books.connection.change(
+    books.change(
         """
         UPDATE terms SET issues_left = 0, ended_at = :now
         WHERE account_id = :account_id AND order_item_id = :item_id AND ended_at IS NULL
         """,
         now=books.now,
-        **which,
+        item_id=item_id,
     )
-    books.connection.change(
+    books.change(
         """
         UPDATE order_items SET refund_date = :now,
             is_dropped = CASE WHEN :is_dropped = 1 THEN 1 ELSE is_dropped END
@@ -224,14 +217,13 @@ def end_item(books: Operation, order_id: int, item_id: int, *, is_dropped: bool)
         """,
         now=books.now,
         is_dropped=int(is_dropped),
-        **which,
+        item_id=item_id,
     )
-    books.connection.change(
+    books.change(
         """
         UPDATE orders SET commit_id = :commit_id
         WHERE account_id = :account_id AND order_id = :order_id
         """,
-        account_id=books.account_id,
         order_id=order_id,
         commit_id=books.commit_id,
     )
@@ -239,13 +231,12 @@ def end_item(books: Operation, order_id: int, item_id: int, *, is_dropped: bool)
 
 def add_refunded(books: Operation, item_id: int, cents: int) -> None:
     """Note that ``cents`` more, tax included, were given back for an item."""
-    books.connection.change(
+    books.change(
         """
         UPDATE order_items SET refunded = refunded + :cents
         WHERE account_id = :account_id AND order_item_id = :item_id
         """,
         cents=cents,
-        account_id=books.account_id,
         item_id=item_id,
     )
 
@@ -253,9 +244,9 @@ def add_refunded(books: Operation, item_id: int, cents: int) -> None:
 def leave_campaign(books: Operation, subscription_id: int) -> None:
     """Take a subscription out of the renewal campaign if it has no issues left.
 
-    A later order brings it back (``store.books.order_lines``).
+    A later order brings it back (``store.books.order_terms``).
     """
-    books.connection.change(
+    books.change(
         """
         UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
         WHERE account_id = :account_id AND subscription_id = :subscription_id
@@ -263,7 +254,6 @@ def leave_campaign(books: Operation, subscription_id: int) -> None:
                 SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
                 AND t.subscription_id = :subscription_id AND t.issues_left <> 0)
         """,
-        account_id=books.account_id,
         subscription_id=subscription_id,
         commit_id=books.commit_id,
     )
@@ -271,7 +261,7 @@ def leave_campaign(books: Operation, subscription_id: int) -> None:
 
 def spread_rest(books: Operation, term: Term, money: TermMoney, cents: int) -> None:
     """Spread what an allowance of ``cents`` leaves of a term evenly over what remains of it."""
-    books.connection.change(
+    books.change(
         """
         UPDATE terms SET allowed = allowed + :cents, spread_after = :done,
             spread_earned = :earned, spread_parts = NULL
@@ -280,6 +270,5 @@ def spread_rest(books: Operation, term: Term, money: TermMoney, cents: int) -> N
         cents=cents,
         done=done_of(books, term),
         earned=money.earned,
-        account_id=books.account_id,
         term_id=term.term_id,
     )

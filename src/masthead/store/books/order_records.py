@@ -10,9 +10,8 @@ from typing import NamedTuple
 from masthead.circulation.amounts import decimal, shortest
 from masthead.circulation.ordering import Order
 from masthead.store.books.item_pricing import PricedItem
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_people import Resolved
-from masthead.store.database import Connection
 from masthead.store.search_filters import ascii_lower
 
 _REFERENCES = "orders by reference"
@@ -53,25 +52,21 @@ def orders_by(books: Operation, references: Iterable[str]) -> Mapping[str, Earli
 
 def order_since(books: Operation, order_id: int, content: str) -> EarlierOrder | None:
     """Return an order with this digest of its content that came after an order, if there is one."""
-    row = books.connection.row(
+    return books.row_as(
+        EarlierOrder,
         f"""
         SELECT {", ".join(EarlierOrder._fields)} FROM orders
         WHERE account_id = :account_id AND order_id > :order_id AND content_digest = :content
         """,
-        account_id=books.account_id,
         order_id=order_id,
         content=content,
     )
-    return EarlierOrder(*row) if row else None
 
 
-def newest_order(connection: Connection, account_id: int) -> int:
+def newest_order(books: Reading) -> int:
     """Return the id of the account's newest order, 0 if it has none."""
-    ((newest,),) = connection.rows(
-        "SELECT coalesce(max(order_id), 0) FROM orders WHERE account_id = :account_id",
-        account_id=account_id,
-    )
-    return int(newest)
+    newest = books.value_as(int, "SELECT max(order_id) FROM orders WHERE account_id = :account_id")
+    return newest or 0
 
 
 class OrderedItem(NamedTuple):

@@ -1,0 +1,222 @@
+"""What a line of an ordered bundle does: it begins a subscription or extends one, by a term.
+
+The rules are those of circulation, "Order", "First issue" and "Late renewal".
+``masthead.store.books.order_terms`` has the statements.
+"""
+
+from collections.abc import Sequence
+
+from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
+from masthead.circulation.first_day import begins_on
+from masthead.circulation.ordering import RefusedOrder, covered, grace_since
+from masthead.contract.subscription_types import UNLIMITED
+from masthead.store.books.catalogue import Line
+from masthead.store.books.extendable_subscriptions import (
+    Delivery,
+    Extendable,
+    Named,
+    deliveries,
+    named,
+    running,
+)
+from masthead.store.books.item_pricing import PricedItem
+from masthead.store.books.operation import Operation
+from masthead.store.books.order_money import Term
+from masthead.store.books.order_people import Resolved
+from masthead.store.books.order_terms import (
+    Publication,
+    add_term,
+    begin,
+    cover,
+    find_first_issue,
+    publication_of,
+    renew,
+    write,
+)
+
+
+class Lines:
+    """The lines of one order; the same reader, publication and type share a subscription."""
+
+    def __init__(self, change: Operation, payer: Resolved, *, is_paid: bool) -> None:
+        self._change = change
+        self._payer = payer
+        self._is_paid = is_paid
+        self._own: dict[tuple[int, int, str, Named | None], Extendable] = {}
+        """The subscriptions of this order, by recipient, publication, type and the named one."""
+        self._named: dict[int, Named] = {}
+        self.terms: list[Term] = []
+        """The terms of this order, as they were before it was paid."""
+
+    @property
+    def subscriptions(self) -> tuple[int, ...]:
+        """The subscriptions that the order began or extended, each once."""
+        return tuple(dict.fromkeys(each.subscription_id for each in self._own.values()))
+
+    def check_named(self, number: int, priced: PricedItem, reader: int) -> None:
+        """Raise RefusedOrder if the item cannot extend the subscription that it names."""
+        if priced.item.subscription_id is None:
+            return
+        found = named(self._change, priced.item.subscription_id, number)
+        said = None
+        if priced.item.is_new:
+            said = "an order extends a subscription, or begins a new one: leave one of the two out"
+        elif found.subscriber_id != reader:
+            said = (
+                f"subscription {found.subscription_id} is of subscriber {found.subscriber_id}, and "
+                f"not of {reader}"
+            )
+        elif not any(map(found.is_of, priced.lines)):
+            said = (
+                f"subscription {found.subscription_id} is of publication {found.publication_id}, "
+                f"{found.type}, of which the item gives nothing"
+            )
+        if said is not None:
+            raise RefusedOrder("subscription_id", said, number)
+        self._named[priced.item.subscription_id] = found
+
+    def first_day(self, number: int, priced: PricedItem) -> tuple[int, str] | None:
+        """Return publication and date of the issue with which the item should begin, if any."""
+        issue_id = priced.item.first_issue
+        if issue_id is None:
+            return None
+        issue = find_first_issue(self._change, issue_id)
+        if issue is None:
+            raise RefusedOrder(
+                "first_issue",
+                f"account {self._change.account_id} has no issue {issue_id}",
+                number,
+                code="not_in_catalogue",
+                thing="issue",
+            )
+        publication_id, day, never_comes = issue
+        if publication_id not in {line.publication_id for line in priced.lines}:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} is one of publication {publication_id}, of which bundle "
+                f"{priced.item.bundle_id} gives nothing",
+                number,
+            )
+        if never_comes:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} was closed without a mailing list, so no reader gets it",
+                number,
+            )
+        newest = publication_of(self._change, publication_id).newest_closed
+        if newest is not None and day < newest:
+            raise RefusedOrder(
+                "first_issue",
+                f"issue {issue_id} is of {day}, before {newest}: the newest closed issue is the "
+                "earliest with which a subscription can begin",
+                number,
+            )
+        return publication_id, day
+
+    def add_term(
+        self,
+        number: int,
+        item_id: int,
+        purchase_id: int | None,
+        priced: PricedItem,
+        line: Line,
+        recipient: Resolved,
+        first_day: tuple[int, str] | None,
+    ) -> int | None:
+        """Begin or extend a subscription by a line; return its mailing address."""
+        publication = publication_of(self._change, line.publication_id)
+        first = first_day[1] if first_day and first_day[0] == line.publication_id else None
+        wanted = self._named.get(priced.item.subscription_id or 0)
+        if wanted is not None and not wanted.is_of(line):
+            wanted = None
+        key = recipient.subscriber_id, line.publication_id, line.type, wanted
+        found = self._own.get(key)
+        is_own = found is not None
+        if found is None and not priced.item.is_new:
+            found = running(self._change, *key)
+        grace: Sequence[Delivery] = ()
+        if found is None:
+            begins = first or self._begins_on(publication)
+            found = begin(self._change, line, recipient, self._payer, begins)
+        else:
+            has_left, grace = self._state(number, found, publication, line)
+            if not is_own:
+                if has_left and first is not None:
+                    raise RefusedOrder(
+                        "first_issue",
+                        f"subscription {found.subscription_id} has issues left, so that no first "
+                        "issue can be chosen: begin a new subscription beside it",
+                        number,
+                        code="needs_new_subscription",
+                    )
+                if not has_left:
+                    begins = first or self._begins_on(publication)
+                    found.begins_on = max(begins, found.begins_on or begins)
+                renew(self._change, found, recipient, self._payer)
+        self._own[key] = found
+        found.bought |= {
+            "last_purchase_bundle_id": priced.item.bundle_id,
+            "last_purchase_id": purchase_id,
+        }
+        term = Term(
+            term_id=self._change.new_id("terms"),
+            order_item_id=item_id,
+            subscription_id=found.subscription_id,
+            publication_id=line.publication_id,
+            issues=line.issues,
+            issues_left=UNLIMITED if line.issues < 0 else line.issues - len(grace),
+            price=line.price,
+            paid_on=None,
+            months=line.months or publication.unlimited_term_months if line.issues < 0 else None,
+            starts_on=None,
+            ended_at=None,
+        )
+        self.terms.append(term)
+        add_term(
+            self._change,
+            term,
+            line.copies,
+            PAID if term.price else priced.item.of_class or COMPLIMENTARY,
+            is_paid=self._is_paid,
+        )
+        if term.issues_left:
+            found.least = min(term.issues_left, found.least or term.issues_left)
+        for each in grace:
+            cover(self._change, found, each, term)
+        return found.mailing_address_id
+
+    def write(self) -> None:
+        """Write the subscriptions; their terms are already queued."""
+        for found in self._own.values():
+            write(self._change, found)
+
+    def _state(
+        self, number: int, found: Extendable, publication: Publication, line: Line
+    ) -> tuple[bool, Sequence[Delivery]]:
+        """Return whether issues are left, and if not, the grace issues that the line covers.
+
+        Raises RefusedOrder if issues are unlimited, because a term after those is never used.
+        """
+        if found.least == UNLIMITED:
+            raise RefusedOrder(
+                "bundle_id",
+                f"subscription {found.subscription_id} is unlimited, so no issue of this order "
+                "would ever be delivered: begin a new subscription beside it",
+                number,
+                code="needs_new_subscription",
+            )
+        if found.least is not None or found.row is not None or not publication.grace_counts:
+            return found.least is not None, ()
+        issues = deliveries(self._change, [found.subscription_id])[found.subscription_id]
+        regular = [each.day for each in issues if not each.is_grace or each.term_id is not None]
+        grace = {each.issue_id: each for each in issues if each.is_grace and not each.term_id}
+        since = grace_since(regular, [(each.day, each.issue_id) for each in grace.values()])
+        return False, [grace[issue_id] for issue_id in covered(line.issues, since)]
+
+    def _begins_on(self, publication: Publication) -> str:
+        return begins_on(
+            publication.late_start,
+            publication.newest_closed,
+            publication.first_planned,
+            self._change.today,
+        )
