@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import closing
@@ -83,6 +84,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in set(others)]
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what lives as long as the tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

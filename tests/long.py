@@ -46,6 +46,26 @@ LONG_ON_SQLITE = pytest.mark.parametrize(
 )
 """The same, where only ``--every`` has both."""
 
+FILES_SHORT_ON_SQLITE = {
+    "circulation/test_carrying.py",
+    "circulation/test_files_beside.py",
+    "circulation/test_interface.py",
+    "circulation/test_many_orders.py",
+    "circulation/test_personal_books.py",
+    "circulation/test_who_is_who.py",
+    "console/test_counting.py",
+    "console/test_mail_file.py",
+    "console/test_responses.py",
+    "console/test_twice.py",
+    "loading/test_complete.py",
+    "loading/test_dry_run.py",
+    "loading/test_erased.py",
+    "loading/test_rejects.py",
+    "loading/test_tenants.py",
+    "store/test_removing.py",
+}
+"""The same for whole files: other files of the short form run most of their statements on both."""
+
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
 
@@ -158,8 +178,11 @@ def left_out(
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
             item.add_marker(MORE_WITH_EVERY)
-        if _is_near_sqlite(item):
-            item.add_marker(ONLY_EVERY)
+        if _has_neighbour_on_sqlite(item):
+            if _is_near_sqlite(item):
+                item.add_marker(ONLY_EVERY)
+            elif _file_of(item) in FILES_SHORT_ON_SQLITE:
+                item.add_marker(_HAS_NEIGHBOUR)
     if config.option.every:
         return []
     kept = _HAS_NEIGHBOUR.mark.args if with_neighbours else None
@@ -174,13 +197,19 @@ def left_out(
     ]
 
 
-def _is_near_sqlite(item: pytest.Item) -> bool:
-    """Whether a test is on PostgreSQL, and its neighbour on SQLite says the same."""
+def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
     chosen = item.callspec.params if hasattr(item, "callspec") else {}
     by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
-    if chosen.get("store") != "postgresql" or by_itself:
-        return False
-    folder = item.path.parent.name
+    return chosen.get("store") == "postgresql" and not by_itself
+
+
+def _is_near_sqlite(item: pytest.Item) -> bool:
+    """Whether the neighbour of a test on SQLite says the same."""
+    chosen = item.callspec.params if hasattr(item, "callspec") else {}
     is_on_another_server = chosen.get("served_by", "masthead") != "masthead"
-    is_in_file = f"{folder}/{item.path.name}" in FILES_ON_SQLITE
-    return is_on_another_server or folder in FOLDERS_ON_SQLITE or is_in_file
+    is_in_folder = item.path.parent.name in FOLDERS_ON_SQLITE
+    return is_on_another_server or is_in_folder or _file_of(item) in FILES_ON_SQLITE
+
+
+def _file_of(item: pytest.Item) -> str:
+    return f"{item.path.parent.name}/{item.path.name}"
