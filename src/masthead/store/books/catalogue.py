@@ -124,9 +124,8 @@ def set_values(books: Operation, thing: Thing, key: int, values: Values) -> list
     changed = {name: value for name, value in values.items() if before[name] != value}
     if changed:
         sets = ", ".join(f"{name} = :{name}" for name in changed)
-        books.connection.change(
+        books.change(
             f"UPDATE {thing}s SET {sets} WHERE account_id = :account_id AND {thing}_id = :key",
-            account_id=books.account_id,
             key=key,
             **changed,
         )
@@ -144,11 +143,10 @@ def set_active(books: Operation, thing: Thing, key: int, *, is_active: bool) -> 
     """
     if _found(books, thing, key)["active"] == int(is_active):
         return False
-    books.connection.change(
+    books.change(
         f"""
         UPDATE {thing}s SET active = :active WHERE account_id = :account_id AND {thing}_id = :key
         """,
-        account_id=books.account_id,
         key=key,
         active=int(is_active),
     )
@@ -161,14 +159,13 @@ def retire_publication(books: Operation, publication_id: int) -> list[int]:
     Running subscriptions continue. Raises NotFound if there is no such publication.
     """
     _found(books, "publication", publication_id)
-    rows = books.connection.rows(
+    rows = books.rows(
         """
         SELECT DISTINCT b.bundle_id FROM bundles AS b
         JOIN bundle_lines AS l ON l.account_id = b.account_id AND l.bundle_id = b.bundle_id
         WHERE b.account_id = :account_id AND b.active = 1 AND l.publication_id = :publication_id
         ORDER BY b.bundle_id
         """,
-        account_id=books.account_id,
         publication_id=publication_id,
     )
     retired = [bundle_id for (bundle_id,) in rows]
@@ -217,9 +214,8 @@ def remove_issue(books: Operation, issue_id: int) -> None:
     revenue, since the bookings name it for good, or if a subscription ends after it.
     """
     found = _open_issue(books, issue_id)
-    if books.connection.row(
+    if books.row(
         "SELECT 1 FROM revenue WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1",
-        account_id=books.account_id,
         issue_id=issue_id,
     ):
         raise BadInput(
@@ -228,12 +224,11 @@ def remove_issue(books: Operation, issue_id: int) -> None:
             code="booked_issue",
             issue=issue_id,
         )
-    cancelled = books.connection.row(
+    cancelled = books.row(
         """
         SELECT min(subscription_id) FROM cancellations
         WHERE account_id = :account_id AND after_issue_id = :issue_id
         """,
-        account_id=books.account_id,
         issue_id=issue_id,
     )
     if cancelled and cancelled[0] is not None:
@@ -242,9 +237,8 @@ def remove_issue(books: Operation, issue_id: int) -> None:
             code="cancelled_meanwhile",
             subscription=cancelled[0],
         )
-    books.connection.change(
+    books.change(
         "DELETE FROM issues WHERE account_id = :account_id AND issue_id = :issue_id",
-        account_id=books.account_id,
         issue_id=issue_id,
     )
     _refresh(books, int(found["publication_id"] or 0))
@@ -318,9 +312,8 @@ def _check_lines(books: Operation, lines: Sequence[Line], price: Value) -> int:
 
 
 def _write_lines(books: Operation, bundle_id: int, lines: Sequence[Line]) -> None:
-    books.connection.change(
+    books.change(
         "DELETE FROM bundle_lines WHERE account_id = :account_id AND bundle_id = :bundle_id",
-        account_id=books.account_id,
         bundle_id=bundle_id,
     )
     books.connection.insert_many(
@@ -334,12 +327,11 @@ def _write_lines(books: Operation, bundle_id: int, lines: Sequence[Line]) -> Non
 def _found(books: Operation, thing: Thing, key: int) -> dict[str, Value]:
     """Return the columns of a thing; raise NotFound if it does not exist."""
     columns = COLUMNS[thing]
-    row = books.connection.row(
+    row = books.row(
         f"""
         SELECT {", ".join(columns)} FROM {thing}s
         WHERE account_id = :account_id AND {thing}_id = :key
         """,
-        account_id=books.account_id,
         key=key,
     )
     if row is None:
@@ -359,12 +351,11 @@ def _open_issue(books: Operation, issue_id: int) -> dict[str, Value]:
 def _check_date(
     books: Operation, publication_id: int, day: str, issue_id: int | None = None
 ) -> None:
-    ((newest,),) = books.connection.rows(
+    ((newest,),) = books.rows(
         """
         SELECT max(date) FROM issues WHERE account_id = :account_id
             AND publication_id = :publication_id AND closed_at IS NOT NULL
         """,
-        account_id=books.account_id,
         publication_id=publication_id,
     )
     if newest is not None and day <= newest:
@@ -372,12 +363,11 @@ def _check_date(
             f"{day} is not later than {newest}, the date of the newest closed issue of publication "
             f"{publication_id}: issues close in the order of their dates"
         )
-    same = books.connection.row(
+    same = books.row(
         """
         SELECT issue_id FROM issues WHERE account_id = :account_id
             AND publication_id = :publication_id AND date = :day AND issue_id <> :issue_id
         """,
-        account_id=books.account_id,
         publication_id=publication_id,
         day=day,
         issue_id=-1 if issue_id is None else issue_id,
