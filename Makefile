@@ -104,7 +104,7 @@ test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	@.ci/pgbouncer
 	@.ci/typescript
-	$(BIN)/pytest -n 2 --dist loadfile tests/system $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal tests/system $(ARGS)
 
 # These tests use every package, except the ASGI servers that only tests use.
 WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \
@@ -121,13 +121,12 @@ test-pipelines: .venv/pipelines/installed
 	.venv/pipelines/bin/pytest -n 2 --dist worksteal tests/pipelines $(ARGS)
 
 # The PostgreSQL tests of Masthead's statements, also on a Citus cluster. Tests of files, folders
-# and the mirror's own database are left out.
+# and parameters are left out; tests/citus has the mirror.
 ON_CITUS = tests/store tests/loading tests/feed \
-	$(patsubst %,--ignore=tests/loading/test_%.py, any_bytes cut_off deliveries demo_history \
-		files formats generate guess limits mapped_rows mapping sizes xlsx) \
-	$(addprefix tests/mirror/test_,deletions.py passes.py verify.py) \
-	$(wildcard tests/api/test_golden_*.py) \
-	tests/api/test_login.py tests/api/test_changes.py tests/api/test_tenants.py \
+	$(patsubst %,--ignore=tests/loading/test_%.py, any_bytes brake cut_off deliveries \
+		demo_history files formats generate guess interruptions limits mapped_rows mapping \
+		rejects sizes xlsx) \
+	$(wildcard tests/api/test_golden_*.py) tests/api/test_tenants.py \
 	$(addprefix tests/circulation/test_,closing.py opening.py operation.py orders.py reopening.py)
 
 test-citus: install-dev
@@ -168,13 +167,15 @@ prove-circulation: install-dev
 prove-pipelines:
 	@$(MAKE) test-pipelines ARGS="--every --timeout 0"
 
-# On PostgreSQL, only the tests of each operation's response.
+# On PostgreSQL, only the tests of each operation's response. What is read of a request is the same.
 prove-asgi: install-dev
 	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 3 --dist worksteal tests/api tests/hostile \
+		$(patsubst %,--ignore=tests/api/test_%.py,dates login login_limits parameters) \
 		-k "not postgresql or golden" $(ARGS)
 
 prove-leaving: install-dev
-	$(BIN)/pytest tests/api/test_leaving_clients.py --every --leaving $(or $(CLIENTS),5000)
+	$(BIN)/pytest tests/api/test_leaving_clients.py --every -m only_every \
+		--leaving $(or $(CLIENTS),5000)
 
 # Schemathesis runs a twentieth of the cases, as its own number of examples.
 prove-hostile: install-dev

@@ -69,9 +69,10 @@ FILES_SHORT_ON_SQLITE = {
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
 
-FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror"}
-"""Tests of commands, of HTTP, of the client and of the mirror: whether the service has the other
-kind of database says little new, and tests/store, tests/loading and tests/postgresql say it."""
+FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror", "pipelines"}
+"""Tests of commands, of HTTP, of the client, of the mirror and of pipelines: whether the service
+has the other kind of database says little new, and tests/store, tests/loading and tests/postgresql
+say it."""
 
 FILES_ON_SQLITE = {
     "checker/test_masthead.py",

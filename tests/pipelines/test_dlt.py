@@ -15,9 +15,11 @@ from masthead.errors import BadUsage, MastheadError, ServiceError
 from masthead.mirror import applying
 from masthead.mirror.tables import TABLES
 from masthead.store import epochs
-from tests.client.service import Reply, refused
+from tests.client.service import Reply
+from tests.long import ONLY_EVERY
 from tests.mirror.other import OtherService
-from tests.mirror.test_broken_answers import Proxy, changed, cut, half
+from tests.mirror.test_broken_answers import Proxy, changed
+from tests.pipelines.broken import breaking
 from tests.pipelines.loaded import Loaded
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from tests.mirror.publisher import Publisher
 
 ON_SQLITE = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+IN_DUCKDB = pytest.mark.parametrize(
+    "loaded", ["duckdb", pytest.param("postgres", marks=ONLY_EVERY)], indirect=True
+)
+"""For what dlt and the source do before anything reaches a destination."""
 
 
 @pytest.fixture(params=["duckdb", "postgres"])
@@ -162,6 +168,7 @@ def test_a_record_that_comes_twice_is_loaded_once(
 
 
 @pytest.mark.parametrize("situation", ["first", "changes", "anew"])
+@IN_DUCKDB
 @ON_SQLITE
 def test_a_pipeline_that_is_killed_anywhere_goes_on_without_loss(
     publisher: Publisher, loaded: Loaded, situation: str, request: pytest.FixtureRequest
@@ -240,6 +247,7 @@ def test_rows_that_were_written_and_not_noted_do_not_stop_dlt_itself(
     loaded.check(publisher)
 
 
+@IN_DUCKDB
 @ON_SQLITE
 def test_a_pipeline_whose_folder_is_lost_goes_on_from_the_destination(
     publisher: Publisher, loaded: Loaded, serve: Serve
@@ -255,10 +263,11 @@ def test_a_pipeline_whose_folder_is_lost_goes_on_from_the_destination(
     assert "/snapshot" not in {one.path for one in proxy.service.asked[asked:]}
 
 
-@pytest.mark.parametrize("how", [cut, half, lambda _: refused(503)], ids=["cut", "half", "503"])
 @pytest.mark.parametrize(
-    "path", ["/2/cdc", "/deletions", "/2/downloadmailinglist/1/", "/2/customfields/"]
+    ("path", "how"),
+    breaking("/2/cdc", "/deletions", "/2/downloadmailinglist/1/", "/2/customfields/"),
 )
+@IN_DUCKDB
 @ON_SQLITE
 def test_what_breaks_in_the_middle_loses_nothing(
     publisher: Publisher, loaded: Loaded, serve: Serve, path: str, how: Callable[[Reply], Reply]
@@ -280,6 +289,7 @@ def test_what_breaks_in_the_middle_loses_nothing(
     loaded.check(publisher)
 
 
+@IN_DUCKDB
 @ON_SQLITE
 def test_a_record_that_comes_back_between_the_requests_stays(
     publisher: Publisher, loaded: Loaded, serve: Serve
@@ -304,6 +314,7 @@ def test_a_record_that_comes_back_between_the_requests_stays(
     loaded.check(publisher)
 
 
+@IN_DUCKDB
 @ON_SQLITE
 def test_a_record_that_is_removed_between_the_requests_is_removed_next_time(
     publisher: Publisher, loaded: Loaded, serve: Serve
@@ -324,6 +335,7 @@ def test_a_record_that_is_removed_between_the_requests_is_removed_next_time(
     loaded.check(publisher)
 
 
+@IN_DUCKDB
 def test_a_service_without_the_extensions_is_refused(loaded: Loaded, serve: Serve) -> None:
     """rules, "Pipelines: other services"."""
     with pytest.raises(PipelineStepFailed) as failure:
@@ -333,6 +345,7 @@ def test_a_service_without_the_extensions_is_refused(loaded: Loaded, serve: Serv
 
 
 @pytest.mark.parametrize("path", ["/2/cdc", "/deletions"])
+@IN_DUCKDB
 @ON_SQLITE
 def test_a_service_that_has_lost_an_extension_is_refused(
     publisher: Publisher, loaded: Loaded, serve: Serve, path: str
@@ -352,6 +365,7 @@ def test_a_service_that_has_lost_an_extension_is_refused(
     loaded.check(publisher)
 
 
+@IN_DUCKDB
 @ON_SQLITE
 def test_a_pipeline_stays_with_its_account(
     publisher: Publisher, new_publisher: Callable[[], Publisher], loaded: Loaded

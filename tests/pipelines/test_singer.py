@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.store import epochs
-from tests.client.service import Reply, refused
 from tests.mirror.other import OtherService
-from tests.mirror.test_broken_answers import Proxy, changed, cut, half
+from tests.mirror.test_broken_answers import Proxy, changed
+from tests.pipelines.broken import breaking
 from tests.pipelines.tapped import Failed, Tapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.client.service import Serve
+    from tests.client.service import Reply, Serve
     from tests.mirror.publisher import Publisher
 
 ON_SQLITE = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -109,7 +109,7 @@ def test_a_run_that_is_killed_anywhere_loses_nothing(
     publisher: Publisher, tapped: Tapped, anew: bool, request: pytest.FixtureRequest
 ) -> None:
     """rules, "Pipelines: killed runs": the state is told after the records."""
-    points = 20 if request.config.getoption("every") else 6
+    points = 20 if request.config.getoption("every") else 4
     tapped.update(publisher)
     for point in range(points):
         publisher.load(
@@ -126,8 +126,7 @@ def test_a_run_that_is_killed_anywhere_loses_nothing(
         tapped.check(publisher)
 
 
-@pytest.mark.parametrize("how", [cut, half, lambda _: refused(503)], ids=["cut", "half", "503"])
-@pytest.mark.parametrize("path", ["/2/cdc", "/deletions", "/2/customfields/"])
+@pytest.mark.parametrize(("path", "how"), breaking("/2/cdc", "/deletions", "/2/customfields/"))
 @ON_SQLITE
 def test_what_breaks_in_the_middle_loses_nothing(
     publisher: Publisher, tapped: Tapped, serve: Serve, path: str, how: Callable[[Reply], Reply]

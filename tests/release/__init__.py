@@ -104,7 +104,7 @@ def installed(folder: Path, wanted: str) -> Environment:
     pins = re.findall(r"^([\w.-]+==[^\\\n]+)\\$", LOCK.read_text(), re.MULTILINE)
     constraints = folder / "constraints.txt"
     constraints.write_text("".join(f"{pin}\n" for pin in pins))
-    options = ("--quiet", "--only-binary", ":all:", "--constraint", str(constraints))
-    environment.pip("install", *options, wanted)
+    options = ("--quiet", "--no-compile", "--only-binary", ":all:", "--constraint")
+    environment.pip("install", *options, str(constraints), wanted)
     environment.pip("check")
     return environment

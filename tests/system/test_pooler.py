@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from tests.servers import Server
     from tests.system.pooler import Pooler
 
-REQUESTS = 10_000
+REQUESTS = 3_000
+"""So each of the pairs of a caller and a target is asked for three or four times."""
+
 CLIENTS = 8
 NAMES = {
     "golden": "1",
