@@ -3,8 +3,6 @@
 What is unearned at the end is given back or earned. ``store.books.uncancelling`` undoes it.
 """
 
-from typing import NamedTuple
-
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.refunding import Item, tax_share
 from masthead.store.books.derived_values import refresh
@@ -18,17 +16,6 @@ _UNEARNED = """
     coalesce((SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
         FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id), 0)
     """
-
-
-class _Item(NamedTuple):
-    """An item of an order, its refunds, and ``booked``, the cents that its terms gave back."""
-
-    order_id: int
-    sub_total: str
-    tax_total: str
-    refunded: int
-    refund_date: str | None
-    booked: int
 
 
 def note_cancelling(
@@ -203,8 +190,8 @@ def _refund_items(books: Operation, of_these: str) -> int:
     for item_id, _, unearned in rows:
         before[item_id] = before.get(item_id, 0) + unearned
     for item_id, term_id, unearned in rows:
-        (item,) = books.rows_as(
-            _Item,
+        ((order_id, *amounts, refunded, refund_date, booked),) = books.rows_as(
+            tuple[int, str, str, int, str | None, int],
             """
             SELECT i.order_id, i.sub_total, i.tax_total, i.refunded, i.refund_date, CAST(coalesce((
                 SELECT sum(r.cents) FROM terms AS t JOIN revenue AS r
@@ -216,13 +203,11 @@ def _refund_items(books: Operation, of_these: str) -> int:
             """,
             item_id=item_id,
         )
-        net, tax = stored_cents(item.sub_total), stored_cents(item.tax_total)
-        share = tax_share(
-            Item(net, tax, net, item.refunded), unearned, item.booked - before[item_id]
-        )
+        net, tax = map(stored_cents, amounts)
+        share = tax_share(Item(net, tax, net, refunded), unearned, booked - before[item_id])
         before[item_id] -= unearned
         taxes += share
-        _refund_item(books, item.order_id, item_id, unearned + share)
+        _refund_item(books, order_id, item_id, unearned + share)
         books.change(
             """
             UPDATE cancelled_terms SET tax = :tax, refund_date = :refund_date
@@ -230,7 +215,7 @@ def _refund_items(books: Operation, of_these: str) -> int:
             """,
             term_id=term_id,
             tax=share,
-            refund_date=item.refund_date,
+            refund_date=refund_date,
         )
     return taxes
 
