@@ -118,7 +118,7 @@ def _put(path: str, writes: list[tuple[int, bytes | None]]) -> None:
 
 
 class _Content:
-    """What a file holds for those who use it, and what of it is not on the disk."""
+    """The content of a file as programs see it, and the part that is not on the disk yet."""
 
     def __init__(self, path: str) -> None:
         self.bytes = bytearray(Path(path).read_bytes())

@@ -354,7 +354,7 @@ def test_other_answers_are_not_compressed(shelf: Shelf, path: str) -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_head_says_that_the_answer_varies(shelf: Shelf, operation: str) -> None:
-    """RFC 9110 section 12.5.5: for whoever stores answers."""
+    """RFC 9110 section 12.5.5: caches need it."""
     for size in SIZES:
         answer = shelf.caller.raw(shelf.path(operation, size), method="HEAD")
         assert answer.status == 200

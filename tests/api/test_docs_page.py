@@ -38,7 +38,7 @@ FILES = (
 
 @pytest.fixture(scope="module")
 def visitor(gate: House) -> Iterator[httpx2.Client]:
-    """Somebody without credentials."""
+    """A client without credentials."""
     with httpx2.Client(base_url=gate.server.url, timeout=30) as client:
         yield client
 

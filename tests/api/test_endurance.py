@@ -59,7 +59,7 @@ class World:
         self.load()
 
     def load(self) -> None:
-        """Load each record anew, with other values."""
+        """Load each record again, with other values."""
         number = next(self._numbers)
         ids = range(1, SUBSCRIBERS + 1)
         files: dict[str, list[dict[str, object]]] = {

@@ -20,7 +20,7 @@ NO = {"authenticated": False}
 
 
 def who(logins: Caller, login: str, password: str) -> str | None:
-    """Return the first name of the subscriber who is let in, None where nobody is."""
+    """Return the first name of the subscriber who is let in, or None."""
     content: dict[str, Any] = logins.read(PATH, login=login, password=password)
     if content == NO:
         return None

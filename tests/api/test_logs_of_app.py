@@ -1,4 +1,4 @@
-"""The log of the app where another server runs it, in a process whose logs nobody has set up."""
+"""The log of the app in a process of another server, which has not configured its logs."""
 
 from __future__ import annotations
 

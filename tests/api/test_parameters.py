@@ -1,4 +1,4 @@
-"""How parameters travel and are read, whatever the operation."""
+"""How parameters are sent and read, in all operations."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_health_needs_no_credentials(house: House, path: str) -> None:
 
 @pytest.mark.skipif(ASGI_ONLY in os.environ, reason="uvicorn writes one after the other")
 def test_the_head_of_an_answer_comes_with_its_body(house: House) -> None:
-    """In one packet, so that whoever reads it has to wake up once."""
+    """Both are in one packet, so that a client reads once."""
     with socket.create_connection(house.server.address, timeout=30) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
         assert connection.recv(65_536).endswith(b'\r\n\r\n{"status":"ok"}')

@@ -58,7 +58,7 @@ def expected(**filters: str) -> list[int]:
 
 
 def found(people: Caller, **filters: str) -> list[int]:
-    """Return the ids of those whom the server finds."""
+    """Return the ids of the subscribers that the server finds."""
     return ids(people.read(PATH, **filters)["subscribers"], "subscriber_id")
 
 

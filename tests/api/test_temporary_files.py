@@ -72,7 +72,7 @@ def test_what_an_account_holds_is_at_most_half_of_all_that_there_is() -> None:
 def test_all_that_is_written_is_read_in_its_order_and_what_was_read_is_given_back(
     pieces: list[bytes], file_bytes: int, reads: list[bool]
 ) -> None:
-    """Whatever their sizes are, and whoever is faster."""
+    """The pieces have any sizes, and the reader or the writer may be faster."""
     space = Space(10_000)
 
     async def pass_on() -> bytes:

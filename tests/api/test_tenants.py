@@ -228,7 +228,7 @@ def test_the_neighbour_has_what_is_not_shown_to_others(servers: Servers) -> None
     ],
 )
 def test_credentials_of_two_accounts_open_neither(servers: Servers, key: str, login: str) -> None:
-    """rules, "Wrong credentials": nor do they differ from what is nobody's."""
+    """rules, "Wrong credentials": the response is that to unknown credentials."""
     server = servers.shared["golden"].server
     with (
         closing(Caller(server, key, login)) as mixed,
@@ -241,7 +241,7 @@ def test_credentials_of_two_accounts_open_neither(servers: Servers, key: str, lo
 
 
 def test_a_master_sees_accounts_and_no_data(store: Store) -> None:
-    """rules, "/2/accounts/": one's own data alone, whoever one is."""
+    """rules, "/2/accounts/": every account sees its own data only."""
     database = store.new_database("master")
     import_files(DATA / "accounts.csv", account_id=None, database=database)
     import_files(DATA / "neighbour", account_id="2", database=database)

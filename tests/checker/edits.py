@@ -40,7 +40,7 @@ HTML = {"Content-Type": "text/html"}
 
 
 class Deviation(NamedTuple):
-    """What is altered, and the finding that has to come of it."""
+    """A change of requests or responses, and the finding that it must cause."""
 
     alter: Alter
     severity: str

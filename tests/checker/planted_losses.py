@@ -133,7 +133,7 @@ def changed_one_by_one(
 
 
 def begun_anew(asked: Asked, send: Send) -> Reply:
-    """Answer 410 to times of more than an hour ago, as a feed that begins anew then."""
+    """Answer 410 to times of more than an hour ago, as after a new epoch."""
     reply = send(asked)
     if asked.path == CDC and reply.status == 200:
         with suppress(ValueError):

@@ -1,4 +1,4 @@
-"""Whatever a service answers, a check ends with findings, and shows no value of a record."""
+"""A check of any service ends with findings, and shows no value of a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs each operation of the model with the product, on an account of its own."""
+"""Runs each operation of the model with the real operations, on an account of its own."""
 
 from __future__ import annotations
 

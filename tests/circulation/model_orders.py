@@ -66,7 +66,7 @@ class Orders(Cancelling):
         return self.products[asked.product] if asked.product else self.bundles[asked.bundle or 0]
 
     def is_gift(self, asked: Asked, reader: Person, payer: Person) -> bool:
-        """Who pays for somebody else, and is no organisation, gives a gift."""
+        """A payer who pays for another person, and is not an organisation, gives a gift."""
         return reader.subscriber != payer.subscriber if asked.is_gift is None else asked.is_gift
 
     def person(self, subscriber: int | None, address: int | str | None) -> Person:
@@ -205,7 +205,7 @@ class Orders(Cancelling):
         return not is_sold and bool(priced) and all(term.ended or term.paid_on for term in priced)
 
     def pay(self, order: int) -> None:
-        """Receive what an order costs, net, and earn what has been delivered of it."""
+        """Receive the net price of an order, and earn the part that has been delivered."""
         check(self.orders[order].paid_on is None and not self.has_ended(order))
         self.book_payment(order)
 

@@ -118,7 +118,7 @@ class Proof:
         self.follower.poll(self.office.store)
 
     def catch_up(self, name: str, given: dict[str, Any]) -> None:
-        """Do an operation to the model that somebody else has done to the account."""
+        """Do an operation to the model that another process has done to the account."""
         self.office.step()
         self.books.moment += 1
         self._expected(name, given)

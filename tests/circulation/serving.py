@@ -1,4 +1,4 @@
-"""Who gets an issue that is closed, of one reader (circulation, "Close").
+"""The subscriptions of one reader that get a closed issue (circulation, "Close").
 
 ``store.books.served_subscriptions`` has the rule in SQL; ``test_closing`` compares the two.
 """

@@ -71,7 +71,7 @@ def test_the_bare_statements_add_the_rows_that_closing_adds(store: Store, url: s
 
 
 def test_the_books_are_as_operations_would_have_left_them(url: str) -> None:
-    """What follows from the terms needs not be written anew (circulation, "What is stored")."""
+    """Derived values do not need an update (circulation, "What is stored")."""
     opened = open_store(url)
     with operation(opened, 1, None) as running:
         every = "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id"

@@ -103,7 +103,7 @@ def test_a_merge_within_the_second_of_a_closing_is_before_it_or_after_it(desk: D
 
 
 def test_a_product_that_ends_on_the_day_of_its_payment_was_paid(desk: Desk) -> None:
-    """circulation, "Money": at most what was paid, whatever the day."""
+    """circulation, "Money": at most what was paid, on any day."""
     for is_dropped in (False, True):
         order = orders.place(desk.books, Order(Person(1), [Item(product_id=1)] * 2))
         first, second = (

@@ -105,7 +105,7 @@ def left_of(desk: Desk) -> dict[int, int]:
 
 
 def balances(desk: Desk) -> None:
-    """Check that everything that follows of the subscriptions is what refreshing makes of it."""
+    """Check that all derived values of the subscriptions are those that refreshing computes."""
     before = desk.table("subscriptions")
     desk.refresh()
     assert desk.table("subscriptions") == before
@@ -236,7 +236,7 @@ def test_unlimited_terms_are_earned_by_months(desk: Desk) -> None:
 
 
 def test_a_gap_list_brings_what_is_missed_and_never_twice(desk: Desk) -> None:
-    """circulation, "Gap"; the two lists have nobody in common."""
+    """circulation, "Gap": no subscription is on both lists."""
     desk.put_many("subscriptions", [subscription(1), subscription(2, mailing_address_id=2)])
     desk.put_many("terms", [term(1, 1, 3, 3), term(2, 2, 3, 3)])
     desk.refresh()

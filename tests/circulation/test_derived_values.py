@@ -25,7 +25,7 @@ DAYS = st.dates(date(2026, 1, 1), date(2027, 3, 1))
 
 @pytest.fixture(scope="module")
 def desk(store: Store) -> Iterator[Desk]:
-    """An account; each test fills it anew."""
+    """An account, which each test fills again."""
     with at_desk(store) as found:
         yield found
 

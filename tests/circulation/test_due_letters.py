@@ -1,4 +1,4 @@
-"""Which letters of renewal are due: to whom, how often, and to whom not."""
+"""Which renewal letters are due, and which subscriptions get none."""
 
 from __future__ import annotations
 

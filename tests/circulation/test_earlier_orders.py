@@ -1,4 +1,4 @@
-"""Orders of before the opening are history: shown, never unpaid, and nothing of them is booked."""
+"""Orders from before the opening are history: shown, never unpaid, and without bookings."""
 
 from __future__ import annotations
 

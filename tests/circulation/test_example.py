@@ -231,7 +231,7 @@ class Course:
 
 
 def person(name: str) -> Person:
-    """Return somebody by first name and email address, with an address."""
+    """Return a person's subscriber by first name and email address, with an address."""
     email = f"{name.lower()}@example.com"
     return Person(email=email, first_name=name, address={"address": "1 Quay", "city": "Hull"})
 

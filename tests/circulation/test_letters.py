@@ -1,4 +1,4 @@
-"""Letters of renewal: which effort fits, to whom it goes, and which bundle it names."""
+"""Renewal letters: the effort that fits, the addressee, and the bundle."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def reader(number: int, **more: Any) -> Person:
 
 
 def new(name: str) -> Person:
-    """Somebody who is not there before the first order."""
+    """A person without a subscriber before the first order."""
     return Person(email=f"{name}@example.org", last_name=name, address=OAK)
 
 
@@ -168,7 +168,7 @@ def together(books: Operation, orders: Sequence[Order]) -> list[Placed]:
 
 
 def test_orders_that_come_together_leave_what_they_leave_one_by_one(desk: Desk) -> None:
-    """Ids too, and whom an order brings is there for the next one."""
+    """The ids are the same, and a new reader of one order is found by the next."""
     with operation(desk.store, 1, ACTOR) as books:
         placed = together(books, ORDERS)
     found = tables(desk)

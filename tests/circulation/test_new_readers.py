@@ -1,4 +1,4 @@
-"""``masthead order`` with somebody who looks like a reader, and ``subscriber merge``, as typed."""
+"""``masthead order`` for a person who looks like an existing reader, and ``subscriber merge``."""
 
 from __future__ import annotations
 

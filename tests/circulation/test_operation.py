@@ -1,4 +1,4 @@
-"""An operation of the books: all of it or nothing, one commit, one audit entry."""
+"""An operation of the books is done completely or not at all: one commit, one audit entry."""
 
 from __future__ import annotations
 

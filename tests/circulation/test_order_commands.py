@@ -48,7 +48,7 @@ def test_wrong_usage_is_said(stocked: str) -> None:
 
 
 def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
-    """rules, "A refund says what it ends": and where nobody can be asked, --yes does."""
+    """rules, "A refund says what it ends": without a terminal, --yes confirms it."""
     add = ("order", "add", "--subscriber=1", "--bundle=1", "--reference=W-7")
     assert run(shop, *add, "--dry-run") == [
         "order 1 of subscriber 1: 37.45, not paid; subscription 1",
@@ -130,7 +130,7 @@ def test_a_shops_file_is_loaded_again_and_again(shop: str, tmp_path: Path) -> No
 
 
 def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path: Path) -> None:
-    """circulation, "Order": somebody has to send it back, or to take the order anew."""
+    """circulation, "Order": a clerk returns the money, or takes the order again."""
     file = tmp_path / "orders.csv"
     rows = "external_reference,subscriber_id,bundle_id,paid\nW-1,1,1,{}\n"
     file.write_text(rows.format(0), encoding="utf-8")

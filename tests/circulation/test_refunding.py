@@ -84,7 +84,7 @@ def test_what_stands_ahead_is_taken_back_there_and_a_month_that_has_ended_is_lef
 def test_parts_add_up_to_all_that_was_paid(
     prices: list[int], tax: int, earned: int, cuts: list[int]
 ) -> None:
-    """decisions, "Refunds in parts": whatever the parts, and whatever was earned before."""
+    """decisions, "Refunds in parts": any parts, after any earned revenue."""
     net = sum(prices)
     item = Item(net, tax, net, 0)
     assert paid_gross(item) == net + tax

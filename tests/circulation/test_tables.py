@@ -1,4 +1,4 @@
-"""Reports add up, whatever is in them; how their cells are written; how they are drawn."""
+"""Tables of reports: they add up, their cells are written correctly, and they can be drawn."""
 
 from __future__ import annotations
 

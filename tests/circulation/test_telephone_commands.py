@@ -45,7 +45,7 @@ def shop(store: Store) -> Iterator[tuple[Desk, str]]:
 
 @pytest.fixture
 def database(shop: tuple[Desk, str]) -> str:
-    """The database, filled anew; its issues are closed in 2026 and to come from 2190 on."""
+    """The database, filled again; its issues are closed in 2026 and to come from 2190 on."""
     desk, url = shop
     desk.empty()
     desk.put("publications", publication_id=1, name="Tide", issues_per_year=12)

@@ -29,7 +29,7 @@ BATH = {"city": "Bath", "country_name": "United States"}
 
 @pytest.fixture
 def desk(shared: Desk) -> Desk:
-    """A publication with four issues, of which none is closed, and nobody who reads it."""
+    """A publication with four issues, none of them closed, and without readers."""
     shared.empty()
     shared.to(TODAY)
     shared.put("publications", publication_id=1, name="Tide", issues_per_year=12)

@@ -1,4 +1,4 @@
-"""Each command closes the database that it has opened: no thread of it lives on.
+"""Each command closes the database that it has opened, and leaves no thread.
 
 Python 3.13 waits for such threads, 5 seconds for each of the four of a pool of PostgreSQL.
 """

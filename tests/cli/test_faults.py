@@ -130,7 +130,7 @@ def test_a_server_on_a_failing_disk_answers_503_and_recovers_automatically(
 def test_a_server_reads_on_while_nothing_can_be_written(
     served: tuple[Disk, str], fault: str
 ) -> None:
-    """decisions, "Limits of the login check": nobody can guess while guesses are not counted."""
+    """decisions, "Limits of the login check": a guess that cannot be counted is refused."""
     disk, url = served
     disk.faults.write_text(fault)
     assert ask(url).status_code == 200
@@ -195,7 +195,7 @@ def test_a_moved_file_is_not_served_until_it_is_back(disk: Disk) -> None:
 
 
 def test_a_file_in_the_place_of_another_is_not_mixed_with_it(disk: Disk) -> None:
-    """rules, "A file that is gone": whoever looks after the health hears of it at once."""
+    """rules, "A file that is gone": the health check reports it at once."""
     other = Disk(disk.folder / "other")
     before = other.path.read_bytes()
     with serving(disk.database, "--metrics-port=0") as server:

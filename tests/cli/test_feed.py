@@ -205,7 +205,7 @@ def stamp(url: str) -> datetime:
 
 
 def assert_sent(url: str, *, until: timedelta) -> None:
-    """Assert that a change is sent to whoever asks for a time up to so much after it."""
+    """Assert that a change is sent to requests with a time up to this much after it."""
     last = stamp(url) + until
     assert subscribers(ask(url, since=last)) == ["1"]
     assert subscribers(ask(url, since=last + MICROSECOND)) == []

@@ -178,7 +178,7 @@ def crashing(canaries: Canaries) -> list[Sent]:
 
 
 def make_crash(store: Store, database: str) -> None:
-    """Let whatever asks for subscribers meet an error that nobody thought of."""
+    """Let every query of subscribers raise an unexpected error."""
     if store.kind == "sqlite":
         with open_store(database).writer() as connection:
             connection.script("PRAGMA foreign_keys = OFF; ALTER TABLE subscribers RENAME TO gone")

@@ -54,7 +54,7 @@ class Log:
         self._reader = reader
 
     def read(self) -> Iterator[str]:
-        """Yield the lines of requests as they come, until nobody has the pipe open for writing."""
+        """Yield the lines of requests as they come, until no process writes to the pipe."""
         rest = b""
         while select.select([self._reader], [], [], WAIT_S_MAX)[0]:
             piece = os.read(self._reader, 1_000_000)

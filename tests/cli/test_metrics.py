@@ -117,7 +117,7 @@ def test_invalid_http_is_counted_too(loaded: str) -> None:
 
 
 def test_of_an_account_only_the_age_of_its_last_load_is_told(loaded: str) -> None:
-    """rules, "Metrics": other numbers are as many, however many accounts there are."""
+    """rules, "Metrics": the number of other metrics does not depend on the number of accounts."""
     with serving(loaded, "--metrics-port=0") as server:
         ask(server, "/2/orders/7")
         text = httpx2.get(metrics_url(server)).text
@@ -177,7 +177,7 @@ def test_without_the_option_nothing_listens(loaded: str) -> None:
 
 
 def test_only_this_machine_can_ask(loaded: str) -> None:
-    """rules, "Metrics": whatever address the service itself listens at."""
+    """rules, "Metrics": the address of the service does not matter."""
     with serving(loaded, "--metrics-port=0", "--host=0.0.0.0", "--behind-proxy") as server:
         assert metrics_url(server).startswith("http://127.0.0.1:")
 

@@ -251,7 +251,7 @@ def test_health_says_when_the_database_does_not_answer(store: Store) -> None:
 
 
 def test_a_database_that_does_not_answer_fills_no_log(store: Store) -> None:
-    """decisions, "What is logged": each reason once a minute, however many ask."""
+    """decisions, "What is logged": each reason once a minute, for any number of requests."""
     database = store.new_database("silent")
     masthead("accounts", "add", 1, database=database)
     with serving(database) as server:

@@ -121,7 +121,7 @@ def test_a_sighup_while_workers_start_waits_until_they_have(account: str) -> Non
 def test_a_worker_that_dies_is_replaced_and_the_log_says_so(
     account: str, number: int, ended_by: str
 ) -> None:
-    """decisions, "Workers"; whatever ended it."""
+    """decisions, "Workers": for any cause of its end."""
     with running("serve", "--port=0", "--workers=2", database=account) as process:
         address = address_of(process)
         before = workers_of(process.pid)

@@ -144,7 +144,7 @@ def test_an_answer_that_breaks_off_is_an_error(
 
 
 def test_a_broken_answer_stays_broken(connect: Connect, serve: Serve) -> None:
-    """Whoever goes on after the failure must not take the rest for nothing."""
+    """A client that continues after the failure must not get an empty rest."""
     answer = Reply(feed(1, 2).encode()[:-1], headers=THROUGH, is_cut=True)
     changes = connect(serve(in_turn(answer)).url).changes("2026-11-21T00:00:00Z", LISTS)
     for _ in range(2):

@@ -50,7 +50,7 @@ def feed(client: Client) -> object:
 
 
 def accounts(client: Client) -> object:
-    """Ask for what is no stream."""
+    """Request a response that is not a stream."""
     return client.list_accounts()
 
 

@@ -27,7 +27,7 @@ def page(*ids: int, link: str = "") -> Reply:
 
 
 def all_ids(client: Client) -> list[int]:
-    """Return the ids of all whom the search gives."""
+    """Return the ids of all subscribers that the search returns."""
     return [record.subscriber_id for record in client.search_subscribers()]
 
 

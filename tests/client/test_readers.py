@@ -1,4 +1,4 @@
-"""The reader of the feed as a property: however the bytes come, the records are the same."""
+"""The reader of the feed as a property: the records are the same for any division into pieces."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Feed(NamedTuple):
 
 @st.composite
 def feeds(draw: st.DrawFn) -> Feed:
-    """Draw an answer of some entities, with space and with members that nobody asked for."""
+    """Draw a response with some entities, with white space and with unrequested members."""
     entities = draw(st.lists(st.sampled_from(ENTITIES), min_size=1, max_size=3, unique=True))
     members = [
         (entity.key, encode(draw(st.lists(wire_records(entity.shape), max_size=2))).decode())
@@ -185,7 +185,7 @@ def test_what_is_no_answer_of_the_feed_is_said_in_a_sentence(body: str, sentence
 
 
 def test_a_record_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory stays flat whatever comes."""
+    """Memory stays flat for any bytes."""
     monkeypatch.setattr("masthead.client.readers.RECORD_CHARACTERS_MAX", 1_000)
     reader = FeedReader(ORDERS)
     assert not list(reader.feed(b'{"orders":[{"import_name":"'))

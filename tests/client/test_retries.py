@@ -253,7 +253,7 @@ def test_what_the_service_asks_for_is_never_undercut() -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_an_error_travels_between_processes(error: ServiceError) -> None:
-    """Whoever asks in a pool of processes gets it whole."""
+    """The caller of a pool of processes gets the whole error."""
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
     assert (str(again), vars(again)) == (str(error), vars(error))

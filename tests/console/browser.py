@@ -56,7 +56,7 @@ class Browser:
         return self.client.post(path, data={**sent, **(form or {})}, headers=site)
 
     def token(self) -> str:
-        """Return the token of this session's forms; '' where nobody is signed in."""
+        """Return the token of this session's forms; '' without a session."""
         return input_values(self.get("/find").text).get("form_token", "")
 
     def sign_in(self, name: str, password: str = PASSWORD, **more: str) -> httpx2.Response:
@@ -65,7 +65,7 @@ class Browser:
 
     @property
     def is_in(self) -> bool:
-        """Whether somebody is signed in."""
+        """Whether an operator is signed in."""
         return self.get("/find").status_code == 200
 
 

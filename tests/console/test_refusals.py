@@ -1,4 +1,4 @@
-"""What is refused to whom: roles, accounts, and an account whose books are elsewhere."""
+"""Refusals by role, by account, and for an account whose books are elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session ends by itself, by its operator, and by whoever changes the operator."""
+"""A session ends after a time, by its operator, and by a change of the operator."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_session_ends_when_its_password_is_changed(
 
 
 def test_the_database_holds_no_token(console: Console, desk: Desk) -> None:
-    """Who reads the database, or a backup of it, has no session."""
+    """A reader of the database or of its backup gets no session."""
     browser = console.signed_in("manager")
     token = browser.client.cookies[COOKIE].partition(".")[2]
     assert len(token) >= 43  # 256 bits
@@ -148,7 +148,7 @@ def test_the_database_holds_no_token(console: Console, desk: Desk) -> None:
 
 
 def test_each_sign_in_begins_a_new_session(console: Console) -> None:
-    """Nobody can give another one a session to sign in with."""
+    """A session cannot be prepared for another person to sign in with."""
     browser = console.signed_in("manager")
     first = browser.client.cookies[COOKIE]
     browser.sign_in("manager", account="1")

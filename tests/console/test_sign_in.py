@@ -133,7 +133,7 @@ def test_a_name_that_does_not_exist_is_locked_the_same(console: Console) -> None
 def test_wrong_passwords_of_accounts_that_do_not_exist_are_deleted_when_they_are_old(
     console: Console, desk: Desk
 ) -> None:
-    """However many accounts somebody invents."""
+    """The number of invented accounts does not matter."""
 
     def kept() -> int:
         with console.store.counters() as counters:

@@ -129,7 +129,7 @@ class _Session:
         await self._is_through.wait()
 
     def end(self) -> None:
-        """Let nobody wait for a session that has ended."""
+        """Let no thread wait for a session that has ended."""
         self._has_ended, self._unanswered = True, 0
         self._is_through.set()
 

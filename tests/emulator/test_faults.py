@@ -78,7 +78,7 @@ def test_the_next_requests_get_503_and_say_when_to_come_again(
 
 @pytest.mark.parametrize("cut", [0, 1, 20, 1_000_000])
 def test_an_answer_is_cut_wherever_it_is_told_to_be(server: MastheadServer, cut: int) -> None:
-    """rules, "Faults of the emulator": no cut answer is complete, however short it is."""
+    """rules, "Faults of the emulator": a cut response is never complete, even if it is short."""
     filled(server)
     whole = get(server, "/2/orders/1").content
     server.faults.cut_after(cut)

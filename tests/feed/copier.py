@@ -145,7 +145,7 @@ class _Copier:
         self._connection = HTTPConnection(urlsplit(base_url).netloc, timeout=_TIMEOUT_S)
 
     def run(self) -> None:
-        """Poll until nobody has answered for long."""
+        """Poll until the server has not answered for long."""
         answered = time.monotonic()
         while time.monotonic() < answered + ALONE_SECONDS_MAX:
             try:

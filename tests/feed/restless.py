@@ -1,4 +1,4 @@
-"""``masthead``, whose mirror begins the next pass at once, whatever ``--every`` says."""
+"""Runs ``masthead`` with a mirror that ignores ``--every`` and begins the next pass at once."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class World:
     def try_to_load(
         self, account_id: int, edits: Sequence[Edit], removals: Sequence[Key] = ()
     ) -> None:
-        """Begin a load, unless somebody writes who keeps it out."""
+        """Begin a load, unless another writer keeps it out."""
         with suppress(StoreUnavailable):
             self.open_load(account_id, edits, removals, waits=False)
 

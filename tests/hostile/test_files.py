@@ -1,4 +1,4 @@
-"""Whatever bytes an import file holds, a load succeeds, or explains itself and changes nothing."""
+"""A load of a file with any bytes succeeds, or explains itself and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a client sends, the log does not repeat it."""
+"""The log repeats nothing that a client sends."""
 
 from __future__ import annotations
 

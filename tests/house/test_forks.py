@@ -1,4 +1,4 @@
-"""What is forked does as a process that was started: what it prints, and how it ends."""
+"""A forked process behaves like a started one: what it prints, and how it ends."""
 
 from __future__ import annotations
 

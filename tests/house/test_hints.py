@@ -1,4 +1,4 @@
-"""No hint installs what is nobody's (rules, "What a hint says to install")."""
+"""Hints name only packages that Masthead publishes (rules, "What a hint says to install")."""
 
 from __future__ import annotations
 

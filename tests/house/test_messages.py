@@ -110,7 +110,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def coded() -> Iterator[Coded]:
-    """Yield the errors with a code; one that is made of another carries what that one does."""
+    """Yield the errors with a code. An error made from another has the values of that one."""
     for path in BELOW_CLI:
         for node in ast.walk(parsed(path)):
             given = {one.arg: one.value for one in getattr(node, "keywords", ())}

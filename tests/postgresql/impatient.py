@@ -1,4 +1,4 @@
-"""Runs ``masthead`` with less patience: ``python -m tests.postgresql.impatient …``."""
+"""Runs ``masthead`` with shorter timeouts: ``python -m tests.postgresql.impatient …``."""
 
 from __future__ import annotations
 
