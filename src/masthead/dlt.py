@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import dlt
@@ -91,6 +92,9 @@ def load(pipeline: dlt.Pipeline, source: DltSource) -> LoadInfo:
 
     Raises PipelineStepFailed; its cause says why. A later call continues.
     """
+    for file in Path(pipeline.working_dir).glob("load/*/*/new_jobs/*"):
+        if "." not in file.name:
+            file.unlink()
     try:
         while pipeline.has_pending_data:
             pipeline.run()

@@ -237,6 +237,21 @@ def test_a_kill_at_an_awkward_moment_does_no_harm(
     loaded.check(publisher)
 
 
+@IN_DUCKDB
+@ON_SQLITE
+def test_a_job_file_that_was_copied_in_part_does_no_harm(
+    publisher: Publisher, loaded: Loaded
+) -> None:
+    """rules, "Pipelines: killed runs": dlt copies from a temporary folder on another device."""
+    loaded.killed(publisher, r"pending_transitions/order_items.*sql")
+    folders = list(loaded.working.rglob("new_jobs"))
+    assert folders
+    for folder in folders:
+        (folder / "0f8e3a61b2c4").write_text("MERGE IN", encoding="utf-8")
+    loaded.update(publisher)
+    loaded.check(publisher)
+
+
 @ON_SQLITE
 def test_rows_that_were_written_and_not_noted_do_not_stop_dlt_itself(
     publisher: Publisher, loaded: Loaded
