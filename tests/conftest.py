@@ -15,7 +15,7 @@ from masthead.store import operators
 from tests import forks, long, no_processes
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
-from tests.postgres import EXTERNAL, Cluster, Databases, memory
+from tests.postgres import EXTERNAL, Cluster, Databases
 from tests.servers import SECRET_KEY, Store, environment
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
-
-# The folders of tests are in memory where there is room: nothing waits for a disk.
-if folder_in_memory := memory():
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", folder_in_memory)
 
 # What is compiled is kept: the tests start too many programs to compile all of it for each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
