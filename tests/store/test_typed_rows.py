@@ -18,11 +18,17 @@ _TWO = "SELECT 1 AS n, 'one' AS t UNION ALL SELECT 2, NULL ORDER BY 1"
 
 
 def test_rows_are_records_in_the_order_of_the_columns(opened: Store) -> None:
-    """``rows_as`` returns all rows, ``row_as`` the first one or None."""
+    """``rows_as`` returns all rows, ``row_as`` the only one or None."""
     with opened.writer() as connection:
         assert connection.rows_as(_Pair, _TWO) == [_Pair(1, "one"), _Pair(2, None)]
-        assert connection.row_as(_Pair, _TWO) == _Pair(1, "one")
+        assert connection.row_as(_Pair, f"{_TWO} LIMIT 1") == _Pair(1, "one")
         assert connection.row_as(_Pair, "SELECT 1, 'one' WHERE 1 = 0") is None
+
+
+def test_several_rows_for_one_are_refused(opened: Store) -> None:
+    """A query that lost its condition gives no row of somebody else."""
+    with opened.writer() as connection, pytest.raises(ValueError, match="too many values"):
+        connection.row_as(_Pair, _TWO)
 
 
 def test_another_number_of_columns_is_refused(opened: Store) -> None:

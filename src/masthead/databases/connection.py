@@ -55,9 +55,15 @@ class Queries(Protocol):
         return [make(row) for row in self.rows(sql, **values)]
 
     def row_as(self, kind: type[Shape], sql: str, /, **values: Value) -> Shape | None:
-        """Return the first row as ``kind``, like :meth:`rows_as`, or None."""
+        """Return the only row as ``kind``, like :meth:`rows_as`; None if there is no row.
+
+        Raises ValueError if there are several: the query then lacks a condition.
+        """
         found = self.rows_as(kind, sql, **values)
-        return found[0] if found else None
+        if not found:
+            return None
+        (row,) = found
+        return row
 
     def column_as(self, kind: type[Scalar], sql: str, /, **values: Value) -> list[Scalar]:
         """Return the values of the only column, which has no nulls, converted to ``kind``."""

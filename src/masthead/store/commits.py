@@ -183,7 +183,7 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     so the commit with the first such stamp has the lowest id. Raises AccountGone if the account
     does not exist.
     """
-    found = connection.rows_as(
+    found = connection.row_as(
         tuple[int | None, int | None, str | None, int | None, int | None],
         """
         SELECT (SELECT max(visible_at) FROM commits WHERE account_id = :account_id),
@@ -200,7 +200,7 @@ def position_of(connection: Connection, account_id: int, since_us: int = 0) -> P
     )
     if not found:
         raise AccountGone(f"there is no account {account_id}: it was removed")
-    ((newest_stamp, epoch_at, history, first_without, first_since),) = found
+    newest_stamp, epoch_at, history, first_without, first_since = found
     news = [each for each in (first_without, first_since) if each is not None]
     return Position(
         newest_stamp or 0, epoch_at, history, first_without is not None, min(news, default=None)

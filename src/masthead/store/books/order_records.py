@@ -51,12 +51,13 @@ def orders_by(books: Operation, references: Iterable[str]) -> Mapping[str, Earli
 
 
 def order_since(books: Operation, order_id: int, content: str) -> EarlierOrder | None:
-    """Return an order with this digest of its content that came after an order, if there is one."""
+    """Return the first order with this digest of its content after an order, if there is one."""
     return books.row_as(
         EarlierOrder,
         f"""
         SELECT {", ".join(EarlierOrder._fields)} FROM orders
         WHERE account_id = :account_id AND order_id > :order_id AND content_digest = :content
+        ORDER BY order_id LIMIT 1
         """,
         order_id=order_id,
         content=content,
