@@ -44,7 +44,7 @@ _PAGES = {
     "partners": "/partners",
     "loads": "/loads",
     "feed": "/feed",
-    "log": "/log",
+    "audit log": "/audit",
 }
 
 
