@@ -6,6 +6,7 @@ import re
 
 import httpx2
 import pytest
+from argon2 import PasswordHasher
 
 from masthead.store import find_store
 from masthead.store.audit import entries
@@ -45,6 +46,23 @@ def test_a_password_that_is_made_up_is_printed_once_and_is_nowhere_else(account:
     assert comes_in(account, "ada", password)
     others = (("operators", "list"), ("audit",))
     assert not any(password in masthead(*words, database=account).stdout for words in others)
+
+
+def test_a_password_is_hashed_with_all_the_work_that_the_library_advises(account: str) -> None:
+    """The tests themselves hash with less (``tests/conftest.py``); a command never does."""
+    masthead(*ADD, "--generate", database=account)
+    store = find_store(account)
+    store.open()
+    try:
+        with store.reader() as connection:
+            connection.set_tenant(1)
+            hashed = connection.value_as(
+                str, "SELECT password_hash FROM operators WHERE account_id = 1"
+            )
+    finally:
+        store.close()
+    assert hashed
+    assert not PasswordHasher().check_needs_rehash(hashed)
 
 
 def test_the_list_shows_names_and_roles(account: str) -> None:

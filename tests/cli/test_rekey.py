@@ -78,7 +78,7 @@ def test_a_killed_rekey_can_be_said_again(replaced: tuple[str, Path], moment: st
     killed(moment, url, "--old-key", old)
     said = masthead("accounts", "rekey", "--old-key", old, database=url).stdout
     if moment in BEFORE_COMMIT:
-        assert said == "2 accounts have their credentials sealed anew\n"
+        assert said == "2 accounts have their credentials sealed again\n"
         said = masthead("accounts", "rekey", "--old-key", old, database=url).stdout
     assert said.startswith("nothing to do: all credentials are sealed with the key in ")
     assert pairs(url) == [("key-1", "login-1"), ("key-2", "login-2")]

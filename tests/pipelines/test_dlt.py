@@ -107,7 +107,7 @@ def test_amounts_keep_all_of_their_digits(publisher: Publisher, loaded: Loaded) 
 
 
 def test_a_new_epoch_loads_everything_again(publisher: Publisher, loaded: Loaded) -> None:
-    """rules, "Pipelines: everything anew": the feed answers 410."""
+    """rules, "Pipelines: loading everything again": the feed answers 410."""
     loaded.update(publisher)
     publisher.remove(purchases=[1], orders=[1, 2], list_downloads=[2])
     epochs.start_epochs(publisher.store)
@@ -120,7 +120,7 @@ def test_a_new_epoch_loads_everything_again(publisher: Publisher, loaded: Loaded
 
 @ON_SQLITE
 def test_each_table_is_merged_in_one_transaction(publisher: Publisher, loaded: Loaded) -> None:
-    """rules, "Pipelines: everything anew": dlt looks for a word in its statements."""
+    """rules, "Pipelines: loading everything again": dlt looks for a word in its statements."""
     loaded.update(publisher)
     merges = list(loaded.working.glob("*/load/loaded/*/completed_jobs/*.sql"))
     assert len(merges) == len(TABLES)

@@ -92,7 +92,7 @@ def test_amounts_are_texts_with_all_of_their_digits(publisher: Publisher, tapped
 
 @ON_SQLITE
 def test_a_new_epoch_is_a_new_version_of_each_table(publisher: Publisher, tapped: Tapped) -> None:
-    """rules, "Pipelines: everything anew": the feed answers 410."""
+    """rules, "Pipelines: loading everything again": the feed answers 410."""
     tapped.update(publisher)
     publisher.remove(purchases=[1], orders=[1, 2], list_downloads=[2])
     epochs.start_epochs(publisher.store)

@@ -309,8 +309,7 @@ def allow(
         if not 0 < cents <= most:
             raise BadInput(
                 f"an allowance for item {item_id} is more than 0 and at most {decimal(most)}, "
-                "which is unearned of it with its tax; a refund gives back more, and ends the "
-                "issues"
+                "its unearned revenue with tax; a refund gives back more, and ends the issues"
             )
         net = min(net_of(item, cents, money), unearned)
         shares = parts(net, [each.unearned for each in money])

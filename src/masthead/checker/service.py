@@ -252,7 +252,7 @@ class Service:
         names = list(entities)
         response = self.ask("changes", feed_parameters(since or self.window_start, names))
         if response.status == _GONE:
-            text = "410 for a time within five days: the feed has begun anew since"
+            text = "410 for a time within five days: a new epoch of the feed has begun since"
             raise Faulty(Finding("note", "Limits", response.request, "changed_since", text))
         if response.status == SUCCESS and not response.is_whole:
             return {

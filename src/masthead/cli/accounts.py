@@ -209,7 +209,7 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
             "it new ones"
         )
         return
-    credentials = "new credentials" if lost else "their credentials sealed anew"
+    credentials = "new credentials" if lost else "their credentials sealed again"
     click.echo(f"{count} {'account has' if count == 1 else 'accounts have'} {credentials}")
 
 

@@ -35,7 +35,7 @@ the status in programs; the sentences may change. After 429 and 503 wait for as 
 
 TAGS = {
     "interface": "The ten operations of the interface, version 2.",
-    "extensions": "What this server adds for whoever keeps a copy of the data. A program that "
+    "extensions": "What this server adds for programs that keep a copy of the data. A program that "
     "uses it works with Masthead only.",
     "server": "The state of the server; it needs no credentials.",
 }

@@ -9,7 +9,6 @@ from masthead.books import Books, orders, subscribers
 from masthead.books.subscribers import Found, Sought
 from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
-from masthead.errors import NotFound
 
 _SHOWN = 30
 _AMONG_MAX = 2_000
@@ -75,13 +74,7 @@ def _meanings(text: str) -> Iterator[Sought]:
 
 def _orders(books: Books, text: str) -> list[int]:
     key = id_in(text)
-    if key is None:
-        return []
-    try:
-        orders.show(books, key)
-    except NotFound:
-        return []
-    return [key]
+    return [key] if key is not None and orders.exists(books, key) else []
 
 
 pages = [get("/find", find)]

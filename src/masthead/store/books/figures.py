@@ -16,16 +16,17 @@ class PressRun(NamedTuple):
 def press_runs(reading: Reading) -> dict[int, PressRun]:
     """Return the expected copies of each publication with subscriptions that have issues left."""
     runs: dict[int, PressRun] = {}
-    for publication_id, type_, copies in reading.rows(
+    for publication_id, type_, copies in reading.rows_as(
+        tuple[int, str | None, int],
         """
-        SELECT publication_id, type, sum(coalesce(copies, 0)) FROM subscriptions
+        SELECT publication_id, type, CAST(sum(coalesce(copies, 0)) AS BIGINT) FROM subscriptions
         WHERE account_id = :account_id AND issues <> 0 AND cancelled_on IS NULL
         GROUP BY publication_id, type
-        """
+        """,
     ):
         printed, digital = runs.get(publication_id, PressRun(0, 0))
-        printed += int(copies) if type_ in PRINTED else 0
-        digital += int(copies) if type_ in DIGITAL else 0
+        printed += copies if type_ in PRINTED else 0
+        digital += copies if type_ in DIGITAL else 0
         runs[publication_id] = PressRun(printed, digital)
     return runs
 
@@ -61,37 +62,33 @@ def liability(reading: Reading) -> int:
 
 def without_address(reading: Reading) -> list[tuple[int, int]]:
     """Return printed subscriptions with issues left but no address, with their subscribers."""
-    return [
-        (row[0], row[1])
-        for row in reading.rows(
-            f"""
-            SELECT s.subscription_id, s.subscriber_id FROM subscriptions AS s
-            LEFT JOIN addresses AS a
-                ON a.account_id = s.account_id AND a.address_id = s.mailing_address_id
-            WHERE s.account_id = :account_id AND s.issues <> 0 AND s.cancelled_on IS NULL
-                AND s.type IN {PRINTED} AND coalesce(a.address, '') = ''
-            """
-        )
-    ]
+    return reading.rows_as(
+        tuple[int, int],
+        f"""
+        SELECT s.subscription_id, s.subscriber_id FROM subscriptions AS s
+        LEFT JOIN addresses AS a
+            ON a.account_id = s.account_id AND a.address_id = s.mailing_address_id
+        WHERE s.account_id = :account_id AND s.issues <> 0 AND s.cancelled_on IS NULL
+            AND s.type IN {PRINTED} AND coalesce(a.address, '') = ''
+        """,
+    )
 
 
 def unpaid(reading: Reading) -> list[tuple[int, int]]:
     """Return the orders that have used up their credit, with their payers."""
-    return [
-        (row[0], row[1])
-        for row in reading.rows(
-            """
-            SELECT DISTINCT o.order_id, o.subscriber_id FROM terms AS t
-            JOIN subscriptions AS s
-                ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
-            JOIN publications AS p
-                ON p.account_id = s.account_id AND p.publication_id = s.publication_id
-            JOIN order_items AS i
-                ON i.account_id = t.account_id AND i.order_item_id = t.order_item_id
-            JOIN orders AS o ON o.account_id = i.account_id AND o.order_id = i.order_id
-            WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
-                AND t.ended_at IS NULL AND t.issues - t.issues_left >= p.credit_issues
-            ORDER BY o.order_id
-            """
-        )
-    ]
+    return reading.rows_as(
+        tuple[int, int],
+        """
+        SELECT DISTINCT o.order_id, o.subscriber_id FROM terms AS t
+        JOIN subscriptions AS s
+            ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
+        JOIN publications AS p
+            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+        JOIN order_items AS i
+            ON i.account_id = t.account_id AND i.order_item_id = t.order_item_id
+        JOIN orders AS o ON o.account_id = i.account_id AND o.order_id = i.order_id
+        WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
+            AND t.ended_at IS NULL AND t.issues - t.issues_left >= p.credit_issues
+        ORDER BY o.order_id
+        """,
+    )

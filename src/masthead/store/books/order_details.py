@@ -139,7 +139,8 @@ def _terms(connection: Connection, account_id: int, items: list[int]) -> list[Te
         """
         for kind in ("received", "earned", "refunded")
     )
-    rows = connection.rows(
+    return connection.rows_as(
+        TermShown,
         f"""
         SELECT t.order_item_id, t.term_id, t.subscription_id,
             (SELECT s.subscriber_id {of_subscription}),
@@ -153,4 +154,3 @@ def _terms(connection: Connection, account_id: int, items: list[int]) -> list[Te
         """,
         account_id=account_id,
     )
-    return [TermShown(*row) for row in rows]

@@ -130,21 +130,23 @@ def done_of(books: Operation, term: Term) -> int:
 
 def money_of(books: Operation, terms: Sequence[Term]) -> list[TermMoney]:
     """Return what each of the terms has in the books."""
-    rows = books.rows(
+    rows = books.rows_as(
+        tuple[int, str, int],
         f"""
         SELECT term_id, kind, CAST(sum(cents) AS BIGINT) FROM revenue
         WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
         GROUP BY term_id, kind
         """,
     )
-    sums = {(term_id, kind): int(cents) for term_id, kind, cents in rows}
+    sums = {(term_id, kind): cents for term_id, kind, cents in rows}
     kinds = ("received", "earned", "refunded")
     return [TermMoney(*(sums.get((term.term_id, kind), 0) for kind in kinds)) for term in terms]
 
 
 def earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
     """Return what a term has earned with issues dated after today, by day."""
-    rows = books.rows(
+    return books.rows_as(
+        tuple[str, int],
         """
         SELECT booked_on, CAST(sum(cents) AS BIGINT) FROM revenue
         WHERE account_id = :account_id AND term_id = :term_id AND kind = 'earned'
@@ -154,7 +156,6 @@ def earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
         term_id=term.term_id,
         today=books.today,
     )
-    return [(day, int(cents)) for day, cents in rows]
 
 
 def add_revenue(books: Operation, bookings: Iterable[Booking]) -> None:

@@ -64,6 +64,16 @@ def order_since(books: Operation, order_id: int, content: str) -> EarlierOrder |
     )
 
 
+def has_order(books: Reading, order_id: int) -> bool:
+    """Return whether the account has an order of this id."""
+    found = books.value_as(
+        int,
+        "SELECT order_id FROM orders WHERE account_id = :account_id AND order_id = :order_id",
+        order_id=order_id,
+    )
+    return found is not None
+
+
 def newest_order(books: Reading) -> int:
     """Return the id of the account's newest order, 0 if it has none."""
     newest = books.value_as(int, "SELECT max(order_id) FROM orders WHERE account_id = :account_id")
