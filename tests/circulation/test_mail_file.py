@@ -68,6 +68,6 @@ def test_an_address_without_a_name_gets_the_readers(desk: Desk, tmp_path: Path) 
     assert rows == [
         ("Ada", "Ames-Bell", ""),
         ("Ada", "Ames", ""),
-        ("", "", "Ames & Daughters"),
+        ("Ada", "Ames", "Ames & Daughters"),
         ("", "Bell", ""),
     ]

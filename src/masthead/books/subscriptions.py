@@ -61,7 +61,7 @@ __all__ = [
 Address = Mapping[str, str | None] | int
 """A new address, with some of ``circulation.addresses.FIELDS``, or the id of an existing one.
 
-If a new address names neither a person nor a company, it gets the reader's name.
+If a new address names no person, it gets the reader's name.
 """
 
 COPIES_MAX = 1_000_000

@@ -295,8 +295,8 @@ def address(
 
     For good: --address '12 Elm Street' --city Salem --state OR --zip-code 97301. For a while: the
     same with --from 2026-12-01 --to 2027-03-31; issues dated in that time go there. --back ends
-    that early. Without a name or company, the address has the reader's name. Other subscriptions of
-    the reader keep their address.
+    that early. Without a name, the address has the reader's. Other subscriptions of the reader keep
+    their address.
     """
     given = {name: value for name, value in fields.items() if value}
     _check_address(given, address_id, first, last, back=back)

@@ -18,7 +18,7 @@ _HOW: dict[str, tuple[How | None, str]] = {
 
 ADDRESS = (
     Field("first_name", "First name"),
-    Field("last_name", "Last name", hint="Without a name or company: the reader's own."),
+    Field("last_name", "Last name", hint="Without a name: the reader's own."),
     Field("company", "Company"),
     Field("address", "Street"),
     Field("zip_code", "Postal code"),

@@ -30,13 +30,13 @@ _OF_LIST = "WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_li
 def address_of(subscriber: str) -> str:
     """Return the SQL of the :data:`FIELDS` at an address ``a`` of a subscriber.
 
-    The name is the address's. If the address names neither a person nor a company, it is the
-    subscriber's name. So no name mixes parts of two.
+    The name is the address's. If the address names no person, it is the subscriber's name, also
+    beside a company. So no name mixes parts of two.
     """
     names = (
         f"""
         CASE WHEN coalesce(a.first_name, '') = '' AND coalesce(a.last_name, '') = ''
-            AND coalesce(a.company, '') = '' THEN {subscriber}.{part} ELSE a.{part} END
+            THEN {subscriber}.{part} ELSE a.{part} END
         """
         for part in ("first_name", "last_name")
     )
@@ -88,8 +88,8 @@ def rows_of(reading: Reading, written: Written, *, digital: bool = False) -> Ite
     """Yield the rows of a list's file, one by one, with :data:`PRINTED` or :data:`DIGITAL`.
 
     Printed copies (Print and Both) have the address in force on the issue's date, and are sorted by
-    country and postal code. The others are sorted by subscription. An address without a name or
-    company gets the reader's name.
+    country and postal code. The others are sorted by subscription. An address that names no person
+    gets the reader's name.
     """
     if digital:
         sql = f"""

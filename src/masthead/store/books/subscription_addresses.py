@@ -12,8 +12,8 @@ from masthead.store.books.reader_lookup import addresses_of, readers_by, remembe
 def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str | None]) -> int:
     """Add an address of a subscriber; return its id.
 
-    ``values`` has some of :data:`FIELDS`. If it names neither a person nor a company, the name is
-    the subscriber's. Raises BadInput if the subscriber is deleted: erased ones stay blank.
+    ``values`` has some of :data:`FIELDS`. If it names no person, the name is the
+    subscriber's. Raises BadInput if the subscriber is deleted: erased ones stay blank.
     """
     given = {name: values.get(name) or None for name in FIELDS}
     (reader,) = readers_by(books, "subscriber_id", [subscriber_id])[subscriber_id]
@@ -22,7 +22,7 @@ def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str |
             f"subscriber {subscriber_id} was deleted on {reader.delete_date[:10]} and gets no "
             "address"
         )
-    if not any(given[name] for name in ("first_name", "last_name", "company")):
+    if not any(given[name] for name in ("first_name", "last_name")):
         given["first_name"], given["last_name"] = reader.first_name, reader.last_name
     address_id = books.new_id("addresses")
     row = books.add(
