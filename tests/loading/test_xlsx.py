@@ -158,10 +158,14 @@ def test_the_error_of_a_formula_is_a_problem(publisher: Publisher) -> None:
     assert line == "subscribers.xlsx:2: email: the formula has the error #N/A"
 
 
-def test_another_sheet_is_read_if_it_is_said(tmp_path: Path) -> None:
+def test_the_first_visible_sheet_is_read_or_the_one_that_is_said(tmp_path: Path) -> None:
     content = workbook([("id",), (1,)], Readers=[("id",), (2,)])
     assert read(tmp_path, content) == [{"id": "1"}]
     assert read(tmp_path, content, Said(sheet="Readers")) == [{"id": "2"}]
+    book = "xl/workbook.xml"
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        hidden = parts.read(book).replace(b'state="visible"', b'state="hidden"', 1)
+    assert read(tmp_path, with_parts(content, {book: hidden})) == [{"id": "2"}]
     sentence = refusal(tmp_path, content, Said(sheet="readers"))
     assert sentence == "book.xlsx: has no sheet 'readers'; there is 'First', 'Readers'"
 

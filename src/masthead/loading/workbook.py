@@ -73,6 +73,8 @@ class Workbook:
         self._durations: set[int] = set()
         self.sheets: dict[str, str] = {}
         """The part of each sheet with cells, by the sheet's name, in the order of the sheets."""
+        self.hidden: set[str] = set()
+        """The names of the sheets that a spreadsheet does not show."""
         with told(label):
             self._read()
 
@@ -96,6 +98,8 @@ class Workbook:
             if name == "sheet":
                 ids = (v for k, v in attributes.items() if k.endswith(":id"))
                 found.append((attributes.get("name", ""), next(ids, "")))
+                if attributes.get("state", "visible") != "visible":
+                    self.hidden.add(attributes.get("name", ""))
             elif name == "workbookPr":
                 self._is_1904 = attributes.get("date1904", "0") in {"1", "true"}
 

@@ -85,6 +85,21 @@ def xlsx_rows(path: Path, label: str, said: Said) -> Iterator[tuple[int, list[st
             yield line, row + [""] * (len(header) - len(row))
 
 
+def sheets_of(path: Path, label: str) -> dict[str, bool]:
+    """Return the sheets of a workbook in their order, each with whether it is hidden.
+
+    Raises BadInput as :func:`xlsx_rows` does.
+    """
+    with _opened(path, label) as raw, _understood(label):
+        book = Workbook(raw, label)
+        return {name: name in book.hidden for name in book.sheets}
+
+
+def _first_sheet(book: Workbook) -> str:
+    """Return the first sheet that is not hidden, or the first one of all."""
+    return next((name for name in book.sheets if name not in book.hidden), next(iter(book.sheets)))
+
+
 @contextmanager
 def _opened(path: Path, label: str) -> Iterator[IO[bytes]]:
     with open_regular(path) as raw:
@@ -114,15 +129,22 @@ def _rows(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[st
 
 def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[object]]]:
     """Yield the number and the values of each row of the sheet that has a value."""
-    try:
+    with _understood(label):
         book = Workbook(raw, label)
         if not book.sheets:
             raise BadInput(f"{label}: has no sheet with cells")
-        name = next(iter(book.sheets)) if said.sheet is None else said.sheet
+        name = _first_sheet(book) if said.sheet is None else said.sheet
         if name not in book.sheets:
             known = ", ".join(map(repr, book.sheets))[:QUOTED_MAX]
             raise BadInput(f"{label}: has no sheet {name!r}; there is {known}")
         yield from book.rows(name)
+
+
+@contextmanager
+def _understood(label: str) -> Iterator[None]:
+    """Raise BadInput for whatever a broken workbook raises."""
+    try:
+        yield
     except BadInput:
         raise
     except Exception as error:
