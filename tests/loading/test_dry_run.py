@@ -80,7 +80,15 @@ def test_an_empty_account_shows_all_as_new(publisher: Publisher) -> None:
 def test_it_shows_new_rows_and_what_changes_from_which_value_to_which(small: Publisher) -> None:
     """rules, "Dry runs"; new rows first, by key, and no digest of a password."""
     shown = run_dry(small, NIGHT, Options(show=20)).shown
-    assert list(shown) == [
+    assert [row.place for row in shown] == [
+        "subscribers.csv:3",
+        "subscribers.csv:2",
+        "subscriptions.ndjson:3",
+        "subscriptions.ndjson:1",
+        "subscriptions.ndjson:2",
+        "mailing_list_entries.csv:3",
+    ]
+    assert [row._replace(place="") for row in shown] == [
         Shown(
             "inserted",
             "subscribers",
@@ -189,9 +197,12 @@ def test_the_command_prints_rows_without_characters_that_a_terminal_acts_on(
     words = ("import", folder, "--account", small.account_id, "--dry-run", "--show=9")
     done = masthead(*words, database=small.url)
     assert done.stdout.splitlines() == [
-        "subscribers: inserted subscriber_id 7: first_name: 'Cy', last_name: \"O'Hara\"",
         (
-            "subscribers: changed subscriber_id 1: password_md5: nothing -> …, "
+            "subscribers.csv:3: subscribers: inserted subscriber_id 7: first_name: 'Cy', "
+            'last_name: "O\'Hara"'
+        ),
+        (
+            "subscribers.csv:2: subscribers: changed subscriber_id 1: password_md5: nothing -> …, "
             "first_name: 'Ada' -> '\\x1b[2J', last_name: 'Ames' -> nothing"
         ),
         "subscribers  1 inserted, 1 changed, 0 unchanged",

@@ -178,14 +178,38 @@ def test_a_missing_key_removes_no_subscriber(publisher: Publisher, tmp_path: Pat
         for complete in (False, True):
             (found,) = refusal(publisher, night, form, complete=complete)
             assert found.startswith(f"abos.csv:3: row: gives no record of {problem}"), found
-        with pytest.raises(BadInput, match=r"abos\.csv:3: the key of this row cannot be read"):
+        with pytest.raises(BadInput, match=r"abos\.csv:3: row: .*\n.* keys of these rows cannot"):
             load_mapped(publisher, night, form, complete=True, reject=tmp_path / "r")
         loaded = load_mapped(publisher, night, form, reject=tmp_path / "r")
         assert loaded.rejected == {"abos.csv": 1}
         assert publisher.everything() == before
     alone = {"abos.csv": f"{first},K2,b@x.example,,\n"}
-    loaded = load_mapped(publisher, alone, mapping, complete=True)
+    (found,) = refusal(publisher, alone, mapping, complete=True)
+    assert found.startswith(
+        "abos.csv:3: row: gives no record of subscriptions, since Abo is empty, "
+        "but the file is about subscriptions: fill in the key"
+    )
+    said = mapping.replace('["Abo"]', '["Abo"], when = ["Abo", "Bis"]')
+    loaded = load_mapped(publisher, alone, said, complete=True)
     assert loaded.counts["subscriptions"].removed == 1
+
+
+def test_a_key_of_two_columns_with_one_of_them_empty_removes_nothing(
+    publisher: Publisher, tmp_path: Path
+) -> None:
+    """rules, "Flat rows": it can be read, but it is not the key that the row should have."""
+    load_mapped(publisher, {"Abonnenten.csv": FLAT}, FLAT_MAPPING, complete=True)
+    before = publisher.everything()
+    for lost, column in (
+        (";ben@example.org;Ben;;Tide;B;;02.01.2025;", "subscribers, since Kundennummer is empty"),
+        ("K-2;ben@example.org;Ben;;;B;;02.01.2025;", r"Titel \(subscriptions\.publication_id\)"),
+    ):
+        night = {
+            "Abonnenten.csv": FLAT.replace("K-2;ben@example.org;Ben;;Tide;B;;02.01.2025;", lost)
+        }
+        with pytest.raises(BadInput, match=f"{column}.*(\n.*)*keys of these rows cannot be read"):
+            load_mapped(publisher, night, FLAT_MAPPING, complete=True, reject=tmp_path / "r")
+        assert publisher.everything() == before
 
 
 def test_when_decides_alone_that_a_row_has_no_record(publisher: Publisher) -> None:

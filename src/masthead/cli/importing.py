@@ -230,7 +230,8 @@ def _line(row: Shown) -> str:
         else f"{name}: {_value(value)}"
         for name, value in row.new.items()
     )
-    return f"{row.table}: {row.what} {key}{': ' if values else ''}{values}"
+    place = f"{printable(row.place)}: " if row.place else ""
+    return f"{place}{row.table}: {row.what} {key}{': ' if values else ''}{values}"
 
 
 def _value(value: int | str | None) -> str:

@@ -9,9 +9,10 @@ from decimal import ROUND_UP, Decimal
 from masthead.errors import BadInput
 from masthead.loading.limits import Limit
 from masthead.loading.mapping_files import Input
+from masthead.loading.problems import listed
 from masthead.store import removing
 from masthead.store.removing import Removal
-from masthead.store.staging import NUMBERS_PER_FILE, Staging
+from masthead.store.staging import Staging
 
 _ALL = 100
 _TENTH = Decimal("0.1")
@@ -20,17 +21,16 @@ _TENTH = Decimal("0.1")
 def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> Removal:
     """Return the stored rows that complete files lack, before the staged rows are checked.
 
-    If bad rows are rejected (``rejects``), raises BadInput for a row whose key cannot be read: it
+    If bad rows are rejected (``rejects``), raises BadInput for rows whose keys cannot be read: they
     could be any of the missing rows.
     """
-    if rejects and staging.first_without_key:
-        file, line = staging.first_without_key
-        place = f"{files[file // NUMBERS_PER_FILE].label}:{line}"
-        raise BadInput(
-            f"{place}: the key of this row cannot be read, so it is unknown which rows the files "
-            "lack\nnothing was loaded; correct the row, or load the files without removing rows",
-            code="unreadable_key",
+    if rejects and staging.without_key:
+        problems = staging.problems_without_key()
+        advice = (
+            "the keys of these rows cannot be read, so it is unknown which rows the files lack; "
+            "correct them, or load the files without removing rows"
         )
+        raise BadInput(listed(files, problems, len(problems), advice), code="unreadable_key")
     removing.restore_returned(staging)
     return removing.missing_from_files(staging)
 

@@ -21,6 +21,7 @@ from masthead.loading.complete import check_brake, find_missing
 from masthead.loading.files import InputFile, read_batches
 from masthead.loading.limits import Limit
 from masthead.loading.mapping_files import Input, find_inputs, prepared
+from masthead.loading.mapping_missing import without_lost_keys
 from masthead.loading.mapping_rows import Mapper
 from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
 from masthead.loading.rejects import write_rejects
@@ -243,7 +244,10 @@ class _Loading:
         for batch in source:
             rows += len(batch.lines) + len(batch.unreadable)
             for part, table, mapped, reads in mapper.batches(batch):
-                _add(staging, number + 1 + part, table, check_batch(table, mapped, reads))
+                checked = check_batch(table, mapped, reads)
+                if mapped.lines:
+                    checked = without_lost_keys(file.mapping.tables[part], mapped, checked)
+                _add(staging, number + 1 + part, table, checked)
             self.advance(file, batch.done)
         return rows
 
@@ -270,7 +274,9 @@ class _Loading:
         if removal and max_removed:
             check_brake(removal, max_removed)
         rejected = self._set_aside(staging, self.options.reject) if self.options.reject else {}
-        rows = dry_run_diff.rows(staging, self.options.show, removal) if self.options.show else ()
+        labels = [file.label for file in self.files]
+        show = self.options.show
+        rows = dry_run_diff.rows(staging, labels, show, removal) if show else ()
         keys.keep()
         merged = imports.merge(self.store, staging, self.tell, removal)
         kept = removal.kept if removal else {}

@@ -1,19 +1,19 @@
 """Rows of a mapped file that lack a record which they should give.
 
 A row without a value for a table's key has no record of that table. This is right if the row has no
-data for the table: a customer without an address. If it has such data, the key is missing, and a
-complete load would remove the key's record (rules, "Flat rows").
+data for the table: a customer without an address. If it has such data, or if the file is about that
+table, the key is missing, and a complete load would remove the key's record (rules, "Flat rows").
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from masthead.contract.records import Table
-from masthead.loading.batches import QUOTED_MAX, UnreadableRow
+from masthead.loading.batches import QUOTED_MAX, Batch, UnreadableRow
+from masthead.loading.checks import CheckedBatch
 from masthead.loading.mapping import FileMapping, Key, Source, TableMapping, columns_of
 
 Cells = Sequence[str | None]
-_NO_RECORD = "gives no record, since the columns of all keys are empty"
 
 
 class MissingRecords:
@@ -27,6 +27,7 @@ class MissingRecords:
             {name for source in mapped.sources.values() for name in _values(source)}
             for mapped in mapping.tables
         ]
+        self._subjects = _subjects([table for table, _ in mapping.tables])
         self._joins = [_joined(mapped, mapping.tables) for mapped in mapping.tables]
         self._only_in = cache(self._only_in_uncached)
 
@@ -50,24 +51,34 @@ class MissingRecords:
             cells = by_name.get(name)
             return cells is not None and self._has_value(cells[row])
 
-        if not any(has):
-            return _NO_RECORD if any(map(given, self._columns)) else None
         lacking = tuple(
             n for n, is_there in enumerate(has) if not is_there and not self._is_left_out(n, given)
         )
+        if (any(has) and not lacking) or not any(map(given, self._columns)):
+            return None
+        if not any(has):
+            keys = dict.fromkeys(name for n in range(len(has)) for name in self._keys_of(n))
+            return f"gives no record, since {_listed(keys)} {_is(keys)} empty: fill in the key"
         # A value that is in no record of the row belongs to a missing record.
         for name, part in self._only_in(lacking):
             if given(name):
                 return self._of_table(part, f"{name[:QUOTED_MAX]} has a value")
         for part in lacking:
-            joined = [
-                table
+            joined = {
+                table.name: None
                 for other, table, columns in self._joins[part]
                 if has[other] and any(map(given, columns))
-            ]
+            }
             if len(joined) > 1:
-                named = " and ".join(table.name for table in joined)
-                return self._of_table(part, f"it joins a record of {named}")
+                return self._of_table(part, f"it joins a record of {' and '.join(joined)}")
+        there = {self._tables[n].table.name for n, is_there in enumerate(has) if is_there}
+        for part in lacking:
+            table, sources = self._tables[part]
+            name = table.name
+            # The key of an id that is not made here has no `when`.
+            is_made = any(isinstance(sources[column], Key) for column in table.key)
+            if is_made and name in self._subjects - there:
+                return self._of_table(part, f"the file is about {name}")
         return None
 
     def _is_left_out(self, part: int, given: Callable[[str], bool]) -> bool:
@@ -90,14 +101,56 @@ class MissingRecords:
         ]
 
     def _of_table(self, part: int, why: str) -> str:
-        table, sources = self._tables[part]
-        keys = ", ".join(
-            column[:QUOTED_MAX] for name in table.key for column in columns_of(sources[name])
-        )
+        keys = self._keys_of(part)
         return (
-            f"gives no record of {table.name}, since {keys} is empty, but {why}; if there is none, "
-            "say with `when` which columns tell so"
+            f"gives no record of {self._tables[part].table.name}, since {_listed(keys)} "
+            f"{_is(keys)} empty, but {why}: fill in the key; if there is no such record, say with "
+            "`when` which columns tell so"
         )
+
+    def _keys_of(self, part: int) -> tuple[str, ...]:
+        """Return the columns from which the key of a table comes."""
+        table, sources = self._tables[part]
+        return tuple(column for name in table.key for column in _values(sources[name]))
+
+
+def without_lost_keys(mapped: TableMapping, batch: Batch, checked: CheckedBatch) -> CheckedBatch:
+    """Return a checked batch whose refused keys are None where a part of the key is missing.
+
+    A key of several columns can be read without some of them, but it is another key then. It counts
+    as lost if the empty column is a problem of the row.
+    """
+    of_keys = {
+        column
+        for name in mapped.table.key
+        if isinstance(source := mapped.sources[name], Key) and len(source.columns) > 1
+        for column in source.columns
+    }
+    lost = set()
+    for name, cells in zip(batch.columns, batch.cells, strict=True):
+        if name not in mapped.table.key and of_keys.intersection(_values(mapped.sources[name])):
+            empty = {line for line, cell in zip(batch.lines, cells, strict=True) if not cell}
+            lost |= {line for line, column, _ in checked.problems if column == name} & empty
+    if not lost:
+        return checked
+    refused = [(line, None if line in lost else key) for line, key in checked.refused_keys]
+    return checked._replace(refused_keys=refused)
+
+
+def _subjects(tables: Sequence[Table]) -> frozenset[str]:
+    """Return the tables that a file is about: those to which no other table of its entry refers."""
+    named = {
+        target for table in tables for target in table.references.values() if target != table.name
+    }
+    return frozenset(table.name for table in tables) - named
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(name[:QUOTED_MAX] for name in names)
+
+
+def _is(names: Collection[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _values(source: Source) -> tuple[str, ...]:
@@ -109,11 +162,10 @@ def _joined(
     mapped: TableMapping, tables: Sequence[TableMapping]
 ) -> list[tuple[int, Table, tuple[str, ...]]]:
     """Return the tables that a table refers to by columns of the source, with these columns."""
-    numbers = {table.name: n for n, (table, _) in enumerate(tables)}
     return [
-        (numbers[target], tables[numbers[target]].table, _values(source))
+        (number, table, _values(source))
         for column, target in mapped.table.references.items()
-        if target in numbers
-        and (source := mapped.sources.get(column)) is not None
-        and _values(source)
+        if (source := mapped.sources.get(column)) is not None and _values(source)
+        for number, (table, _) in enumerate(tables)
+        if table.name == target
     ]

@@ -34,7 +34,7 @@ def with_keys(
 def listed(files: Sequence[Input], shown: Iterable[Problem], count: int, advice: str) -> str:
     """Return the message of a refused load: the first of ``count`` problems, and the ``advice``."""
     lines = [f"{_place(files, problem)}: {printable(problem.sentence)}" for problem in shown]
-    more = count - PROBLEMS_SHOWN_MAX
+    more = count - len(lines)
     if more > 0:
         lines.append(f"and {more} more {'problem' if more == 1 else 'problems'}")
     return "\n".join([*lines, f"nothing was loaded; {advice}"])

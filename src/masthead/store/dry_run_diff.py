@@ -3,14 +3,14 @@
 Staged rows are compared with stored rows before they are merged.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.database import Value
 from masthead.store.merging import TableMerge
 from masthead.store.removing import Removal
-from masthead.store.staging import Staging
+from masthead.store.staging import NUMBERS_PER_FILE, Staging
 
 HIDDEN = "…"
 """The placeholder for the value of a secret column."""
@@ -23,7 +23,8 @@ class Shown(NamedTuple):
     """A row that a load inserts, changes or removes: its key and its changing columns.
 
     ``old`` has the stored values of these columns, ``new`` their new values. ``old`` is empty for
-    an inserted row, and both are empty for a removed row.
+    an inserted row, and both are empty for a removed row. ``place`` is the file and line that the
+    row comes from, such as ``subscribers.csv:7``; "" for a removed row.
     """
 
     what: Literal["inserted", "changed", "removed"]
@@ -31,12 +32,16 @@ class Shown(NamedTuple):
     key: dict[str, Value]
     old: dict[str, Value]
     new: dict[str, Value]
+    place: str = ""
 
 
-def rows(staging: Staging, limit: int, removal: Removal | None = None) -> list[Shown]:
+def rows(
+    staging: Staging, labels: Sequence[str], limit: int, removal: Removal | None = None
+) -> list[Shown]:
     """Return at most ``limit`` new, changed and removed rows of each table, by their keys.
 
-    Runs before the merge, in its transaction. The values of secret columns are :data:`HIDDEN`.
+    ``labels`` are the names of the load's files. Runs before the merge, in its transaction. The
+    values of secret columns are :data:`HIDDEN`.
     """
     found: list[Shown] = []
     for table in TABLES_BY_NAME.values():
@@ -44,8 +49,8 @@ def rows(staging: Staging, limit: int, removal: Removal | None = None) -> list[S
             merge = TableMerge(staging, table, _NO_COMMIT)
             names = [column.name for column in table.columns if column.name in merge.columns]
             if names:  # otherwise the file has no rows
-                found += _new(staging, table, merge, names, limit)
-                found += _changed(staging, table, merge, names, limit)
+                found += _new(staging, labels, merge, names, limit)
+                found += _changed(staging, labels, merge, names, limit)
         for key in removal.first_keys(table, limit) if removal else []:
             values: dict[str, Value] = dict(zip(table.key, key, strict=True))
             found.append(Shown("removed", table.name, values, {}, {}))
@@ -53,11 +58,12 @@ def rows(staging: Staging, limit: int, removal: Removal | None = None) -> list[S
 
 
 def _new(
-    staging: Staging, table: Table, merge: TableMerge, names: list[str], limit: int
+    staging: Staging, labels: Sequence[str], merge: TableMerge, names: list[str], limit: int
 ) -> Iterator[Shown]:
-    for row in staging.rows(
+    table = merge.table
+    for file, line, *row in staging.rows(
         f"""
-        SELECT {", ".join(map(merge.first_value, names))} FROM {merge.staged} AS s
+        SELECT s.file, s.line, {", ".join(map(merge.first_value, names))} FROM {merge.staged} AS s
         WHERE NOT EXISTS (
             SELECT 1 FROM {table.name} AS o
             WHERE o.account_id = :account_id AND {merge.same_key})
@@ -67,19 +73,21 @@ def _new(
         values = dict(zip(names, row, strict=True))
         key = {name: values.pop(name) for name in table.key}
         new = {name: _shown(name, value) for name, value in values.items() if value is not None}
-        yield Shown("inserted", table.name, key, {}, new)
+        yield Shown("inserted", table.name, key, {}, new, _place(labels, file, line))
 
 
 def _changed(
-    staging: Staging, table: Table, merge: TableMerge, names: list[str], limit: int
+    staging: Staging, labels: Sequence[str], merge: TableMerge, names: list[str], limit: int
 ) -> Iterator[Shown]:
+    table = merge.table
     others = [name for name in names if name not in table.key]
     columns = [f"s.{name}" for name in table.key]
     columns += [f'o."{name}"' for name in others] + [merge.new_value(name) for name in others]
     # CROSS JOIN makes SQLite read the staged rows and look up the stored ones.
-    for row in staging.rows(
+    for file, line, *row in staging.rows(
         f"""
-        SELECT {", ".join(columns)} FROM {merge.staged} AS s CROSS JOIN {table.name} AS o
+        SELECT s.file, s.line, {", ".join(columns)}
+        FROM {merge.staged} AS s CROSS JOIN {table.name} AS o
         WHERE o.account_id = :account_id AND {merge.same_key} AND ({merge.differ(others)})
         ORDER BY {_order(table)} LIMIT {limit:d}
         """
@@ -94,7 +102,12 @@ def _changed(
             key,
             {name: _shown(name, old) for name, old, _ in differing},
             {name: _shown(name, new) for name, _, new in differing},
+            _place(labels, file, line),
         )
+
+
+def _place(labels: Sequence[str], file: int, line: int) -> str:
+    return f"{labels[file // NUMBERS_PER_FILE]}:{line}"
 
 
 def _order(table: Table) -> str:

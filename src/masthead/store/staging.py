@@ -49,6 +49,10 @@ NUMBERS_PER_FILE = 32
 others for each of its tables, and the last for problems of whole rows."""
 
 
+WITHOUT_KEY_MAX = 100
+"""The number of rows without a key that are remembered, for the message that refuses them."""
+
+
 class Problem(NamedTuple):
     """A row's problem: a number of its file (:data:`NUMBERS_PER_FILE`), line, column, message."""
 
@@ -116,8 +120,8 @@ class Staging(KeyLists, Queries):
         self.mapped_tables: set[str] = set()
         self._load_ids: dict[str, int] = {}
         self._numbers = itertools.count()
-        self.first_without_key: tuple[int, int] | None = None
-        """File and line of the first row that was not staged and whose key cannot be read."""
+        self.without_key: set[tuple[int, int]] = set()
+        """The first rows that were not staged and whose keys cannot be read: file and line."""
         if not self._is_shared:
             connection.script(_SQLITE_TABLES)
 
@@ -217,9 +221,9 @@ class Staging(KeyLists, Queries):
         """
         rows = list(rows)
         self.add_keys(refused(table.name), [key for _, key in rows if key is not None])
-        if self.first_without_key is None:
-            lines = (line for line, key in rows if key is None)
-            self.first_without_key = next(((file, line) for line in lines), None)
+        lines = [line for line, key in rows if key is None]
+        room = WITHOUT_KEY_MAX - len(self.without_key)
+        self.without_key.update((file // NUMBERS_PER_FILE, line) for line in lines[:room])
 
     def add_keys(self, name: str, keys: Iterable[tuple[int, ...]]) -> None:
         """Add keys of one or two columns to the list ``name`` (:meth:`keys_in`)."""
@@ -293,6 +297,14 @@ class Staging(KeyLists, Queries):
         """Return the number of problems."""
         return self.value_as(int, f"SELECT count(*) FROM {self.rows_of('problems')} AS p") or 0
 
+    def problems_without_key(self) -> list[Problem]:
+        """Return the problems of the rows in :attr:`without_key`, by file and line."""
+        places = " OR ".join(
+            f"(file / {NUMBERS_PER_FILE} = {number:d} AND line = {line:d})"
+            for number, line in self.without_key
+        )
+        return [Problem(*row) for row in self.rows(self._problems_where(places))]
+
     def rejected_rows(self) -> dict[int, int]:
         """Return the number of rows with problems by file; 0 is the first file."""
         return dict(
@@ -307,12 +319,14 @@ class Staging(KeyLists, Queries):
 
     def problems(self, limit: int = BIGGEST_INTEGER) -> Iterator[Problem]:
         """Yield the problems by file and line, at most ``limit`` of them."""
-        sql = f"""
-            SELECT file, line, "column", sentence FROM {self.rows_of("problems")} AS p
-            ORDER BY file / {NUMBERS_PER_FILE}, line, number LIMIT :limit
-            """
+        sql = f"{self._problems_where('TRUE')} LIMIT :limit"
         rows = self.connection.stream(sql, limit=limit, **self.values)
         return (Problem(*row) for row in rows)
+
+    def _problems_where(self, condition: str) -> str:
+        return f"""
+            SELECT file, line, "column", sentence FROM {self.rows_of("problems")} AS p
+            WHERE {condition} ORDER BY file / {NUMBERS_PER_FILE}, line, number"""
 
     def find(
         self,
