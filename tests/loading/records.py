@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from masthead.contract.file_kinds import IdentifierList
 from masthead.contract.kinds import Identifier, Missing
 from masthead.contract.records import TABLES, Table
+from masthead.loading.cleaning import clean
 from masthead.store.books.ownership import BOOKS
 from tests.contract.values import texts
 
@@ -27,14 +28,22 @@ _ROWS_MAX = 3
 
 
 @st.composite
-def publishers(draw: Callable[[st.SearchStrategy[Any]], Any]) -> dict[str, str]:
-    """Return files of a publisher without open books; each loads into an empty account."""
+def publishers(
+    draw: Callable[[st.SearchStrategy[Any]], Any], *, is_clean: bool = False
+) -> dict[str, str]:
+    """Return files of a publisher without open books; each loads into an empty account.
+
+    If ``is_clean``, a mapped load reads their texts as they are.
+    """
     tables: Tables = {}
     for table in TABLES:
         if table.name in BOOKS:
             tables[table.name] = []
             continue
-        tables[table.name] = draw(_records(table, tables))
+        records = draw(_records(table, tables))
+        if is_clean:
+            records = [{name: clean(cell) for name, cell in each.items()} for each in records]
+        tables[table.name] = records
     _add_up(tables)
     files = {}
     for name, records in tables.items():

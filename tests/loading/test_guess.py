@@ -71,7 +71,7 @@ def test_a_spreadsheet_is_guessed_so_that_it_loads(publisher: Publisher) -> None
 
 
 @examples(2, 150)
-@given(files=publishers())
+@given(files=publishers(is_clean=True))
 def test_the_guess_of_exported_files_loads_them_as_they_are(
     new_publisher: Callable[[], Publisher], files: dict[str, str]
 ) -> None:

@@ -419,7 +419,9 @@ def test_values_replace_the_words_of_a_column_and_default_the_others(small: Publ
     ]
 
 
-def test_text_is_kept_with_its_spaces_unless_it_is_an_empty_word(publisher: Publisher) -> None:
+def test_text_has_no_spaces_at_its_ends_and_an_empty_word_is_no_text(
+    publisher: Publisher,
+) -> None:
     found = subscribers(
         publisher,
         "A,B\n 1 , Ada \n2,NULL\n3,\n",
@@ -427,7 +429,7 @@ def test_text_is_kept_with_its_spaces_unless_it_is_an_empty_word(publisher: Publ
         'empty = ["NULL"]',
     )
     assert [(row["subscriber_id"], row["first_name"]) for row in found] == [
-        (1, " Ada "),
+        (1, "Ada"),
         (2, None),
         (3, None),
     ]

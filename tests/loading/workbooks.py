@@ -21,6 +21,11 @@ def workbook(rows: Iterable[Sequence[object]], **sheets: Iterable[Sequence[objec
         sheet = book[name] if name in book.sheetnames else book.create_sheet(name)
         for row in those:
             sheet.append(list(row))
+    return packed(book)
+
+
+def packed(book: openpyxl.Workbook) -> bytes:
+    """Return the file of a workbook."""
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()

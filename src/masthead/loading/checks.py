@@ -13,6 +13,7 @@ from masthead.contract.kinds import Text
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
 from masthead.loading.batches import QUOTED_MAX, Batch
+from masthead.loading.cleaning import BadCell, ShownNumber
 from masthead.store.staging import mask_of
 
 Value = int | str | None
@@ -123,8 +124,14 @@ def _read_column(
     for text in set(cells):
         if text is None or not (text or is_mapped):
             continue
+        if isinstance(text, BadCell):
+            known[text] = _Bad(text.sentence)
+            continue
+        written = text
+        if isinstance(text, ShownNumber) and not isinstance(field.kind, Text):
+            written = text.number
         try:
-            value = read(text)
+            value = read(written)
         except ValueError as error:
             known[text] = _Bad(error if is_secret else with_value(text, str(error)))
         else:

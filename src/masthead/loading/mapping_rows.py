@@ -18,6 +18,8 @@ from masthead.loading.batches import (
     Said,
     first_repeated,
 )
+from masthead.loading.checks import SECRET
+from masthead.loading.cleaning import BadCell, cleaned, key_text
 from masthead.loading.files import REASON
 from masthead.loading.mapping import (
     FileMapping,
@@ -154,6 +156,13 @@ class Mapper:
         self._file = file
         self._keys = keys
         self._empty = file.mapping.writing.empty | {""}
+        self._used = file.mapping.columns().keys()
+        self._exact = {
+            source.column
+            for _, sources in file.mapping.tables
+            for name, source in sources.items()
+            if isinstance(source, Column) and name in SECRET
+        }
         self._missing = MissingRecords(file.mapping, self._has_value)
         self._reads = [
             {
@@ -179,7 +188,11 @@ class Mapper:
             problems := self._file.wrong_columns(names, has_all=False)
         ):
             raise BadInput("\n".join(problems))
-        cells = dict(zip(names, batch.cells, strict=True))
+        cells = {
+            name: column if name in self._exact else cleaned(column, self._empty)
+            for name, column in zip(names, batch.cells, strict=True)
+            if name in self._used
+        }
         are_there = []
         for part, mapped in enumerate(self._file.mapping.tables):
             is_there, found = self._mapped(batch, cells, mapped, self._reads[part])
@@ -261,10 +274,14 @@ class Mapper:
         if cell is None:
             return None
         text = cell.strip()
-        return "" if text in self._empty else text
+        if text in self._empty:
+            return ""
+        return cell if isinstance(cell, BadCell) else key_text(text)
 
     def _key_text(self, parts: Sequence[str | None]) -> str | None:
         texts = list(map(self._one_text, parts))
+        if bad := next((text for text in texts if isinstance(text, BadCell)), None):
+            return bad
         if any(texts):
             return key_of([text or "" for text in texts])
         return None if all(part is None for part in parts) else ""
@@ -274,5 +291,6 @@ class Mapper:
         for (name, source), cells in zip(mapped.sources.items(), columns, strict=True):
             if isinstance(source, Key):
                 # The ids follow the order of the file, so they do not depend on chance.
-                reads[name] = self._keys.ids_of(source.of, filter(None, cells)).get
+                keys = (cell for cell in cells if cell and not isinstance(cell, BadCell))
+                reads[name] = self._keys.ids_of(source.of, keys).get
         return reads

@@ -18,17 +18,20 @@ from masthead.contract.kinds import (
     DateTime,
     DecimalText,
     Flag,
+    Integer,
     Kind,
     Number,
     Text,
 )
 from masthead.contract.shapes import Field
+from masthead.loading.cleaning import whole, without_decimals
 
 Value = int | str | None
 Convert = Callable[[str], str]
 
 _REMEMBERED_MAX = 5_000
 _REPEATING = (Date, DateTime, Number, DecimalText)
+_CODES = frozenset(("renewal_code", "zip_code"))
 _LISTED_MAX = 12
 """The maximum number of words that a message lists."""
 
@@ -113,7 +116,7 @@ def reader(
     fallback = parse(default) if default else None
     if source.column is None:
         return lambda _: fallback
-    convert = _conversion(field.kind, writing, source.dates or writing.dates, has_types=has_types)
+    convert = _conversion(field, writing, source.dates or writing.dates, has_types=has_types)
     words = _words(field.kind, writing)
     values = source.values
     keeps_spaces = isinstance(field.kind, Text)
@@ -173,11 +176,16 @@ def _words(kind: Kind, writing: Writing) -> dict[str, str]:
     return dict.fromkeys(writing.no, "0") | dict.fromkeys(writing.yes, "1")
 
 
-def _conversion(kind: Kind, writing: Writing, dates: str, *, has_types: bool) -> Convert:
+def _conversion(field: Field, writing: Writing, dates: str, *, has_types: bool) -> Convert:
+    kind = field.kind
     if isinstance(kind, Date | DateTime):
         return _date_reader(dates, has_time=isinstance(kind, DateTime))
     if isinstance(kind, Number | DecimalText) and (writing.decimal or writing.currency):
         return _number_reader(writing.decimal, writing.currency, has_types=has_types)
+    if isinstance(kind, Integer):
+        return whole
+    if field.name in _CODES:
+        return without_decimals
     if isinstance(kind, Bool | Flag | Bit) and (writing.yes or writing.no):
         return _yes_or_no(writing)
     return lambda text: text

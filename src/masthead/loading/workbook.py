@@ -14,6 +14,8 @@ from typing import IO
 
 from masthead.errors import BadInput
 from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
+from masthead.loading.cleaning import NO_VALUE, BadCell, ShownNumber
+from masthead.loading.number_formats import ShowCode, code_format
 from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
 
 LINES_MAX = 1_048_576
@@ -31,6 +33,11 @@ _STRINGS_MAX = 256 * 1024 * 1024
 """The maximum size of all shared strings in memory, in bytes."""
 
 _FORMAT_MAX = 1_000
+_WHOLE_MAX = 1e15
+"""Spreadsheets keep 15 digits of a number."""
+
+_QUOTED_FORMULA_MAX = 100
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _COLUMN = re.compile(r"([A-Z]{1,3})[0-9]*")
 
 
@@ -71,6 +78,7 @@ class Workbook:
         self._strings = _Strings()
         self._dates: set[int] = set()
         self._durations: set[int] = set()
+        self._codes: dict[int, ShowCode] = {}
         self.sheets: dict[str, str] = {}
         """The part of each sheet with cells, by the sheet's name, in the order of the sheets."""
         self.hidden: set[str] = set()
@@ -134,11 +142,11 @@ class Workbook:
         return found
 
     def _read_styles(self, part: Part) -> None:
-        """Note which styles of cells are for dates and durations."""
+        """Note which styles of cells are for dates, durations and codes."""
         from openpyxl.styles import numbers  # noqa: PLC0415 - takes a tenth of a second
 
         codes: dict[str, str] = {}
-        kinds: dict[str, tuple[bool, bool]] = {}
+        kinds: dict[str, tuple[bool, bool, ShowCode | None]] = {}
         number = -1
         is_of_cells = False
 
@@ -154,12 +162,16 @@ class Workbook:
                 if id_ not in kinds:
                     code = codes.get(id_) or numbers.builtin_format_code(int(id_)) or ""
                     code = code[:_FORMAT_MAX]
-                    kinds[id_] = numbers.is_date_format(code), numbers.is_timedelta_format(code)
-                is_date, is_duration = kinds[id_]
+                    is_date = numbers.is_date_format(code)
+                    is_duration = numbers.is_timedelta_format(code)
+                    kinds[id_] = is_date, is_duration, None if is_date else code_format(code)
+                is_date, is_duration, show = kinds[id_]
                 if is_date:
                     self._dates.add(number)
                 if is_duration:
                     self._durations.add(number)
+                if show:
+                    self._codes[number] = show
 
         def end(name: str) -> None:
             nonlocal is_of_cells
@@ -178,19 +190,21 @@ class Workbook:
 
         def end(name: str) -> None:
             if name == "si":
-                # Spreadsheets write an underscore that begins no escape in this way.
-                self._strings.add(text.end().replace("x005F_", ""))
+                self._strings.add(_unescaped(text.end()))
             else:
                 text.stop(name)
 
         part.run(start, end, text.add)
 
-    def _value(self, kind: str, style: str, text: str | None, inline: str | None) -> object:
+    def _value(self, cell: "_Cell") -> object:
         """Return the value of a cell; None if it has none."""
+        kind, style, text = cell.attributes.get("t", "n"), cell.attributes.get("s", ""), cell.text
         if kind == "inlineStr":
-            return inline
+            return cell.inline and _unescaped(cell.inline)
         if not text:
-            return None
+            # Formulas may give empty text; without a value, no program has reckoned them.
+            has_none = cell.formula is not None and kind != "str"
+            return BadCell(f"={cell.formula}", NO_VALUE) if has_none else None
         if kind == "n":
             return self._number(text, style)
         if kind == "s":
@@ -202,6 +216,15 @@ class Workbook:
     def _number(self, text: str, style: str) -> object:
         """Return a number, or a date or duration if the style says so."""
         number = float(text) if "." in text or "E" in text or "e" in text else int(text)
+        if isinstance(number, float) and abs(number) > _WHOLE_MAX:
+            return BadCell(
+                text,
+                "the number has more digits than the 15 that spreadsheets keep: take the column "
+                "from the original file as text",
+            )
+        if style and (show := self._codes.get(int(style))) and number >= 0 and number % 1 == 0:
+            shown = show(int(number))
+            return ShownNumber(shown, str(int(number))) if shown else number
         if not style or int(style) not in self._dates:
             return number
         from openpyxl.utils import datetime as days  # noqa: PLC0415 - takes a tenth of a second
@@ -210,7 +233,14 @@ class Workbook:
         try:
             return days.from_excel(number, epoch, timedelta=int(style) in self._durations)
         except (OverflowError, ValueError):
-            return "#VALUE!"
+            return BadCell(
+                text, f"the cell has the format of a date, and no day has the number {text}"
+            )
+
+
+def _unescaped(text: str) -> str:
+    """Return a text whose escapes, such as ``_x000D_``, are characters."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def _moment(text: str) -> object:
@@ -255,6 +285,16 @@ class _Text:
         return "".join(self._found)
 
 
+class _Cell:
+    """What a cell has: its attributes, its value, its own text, and its formula."""
+
+    def __init__(self, attributes: dict[str, str]) -> None:
+        self.attributes = attributes
+        self.text: str | None = None
+        self.inline: str | None = None
+        self.formula: str | None = None
+
+
 class _Rows:
     """The rows of a sheet."""
 
@@ -262,7 +302,7 @@ class _Rows:
         self,
         label: str,
         part: Part,
-        value: Callable[[str, str, str | None, str | None], object],
+        value: Callable[[_Cell], object],
     ) -> None:
         self._label = label
         self._part = part
@@ -275,10 +315,8 @@ class _Rows:
         self._places = 0
         self._length = 0
         self._row: list[object] = []
-        self._cell: dict[str, str] = {}
+        self._cell = _Cell({})
         self._pieces: list[str] | None = None
-        self._text: str | None = None
-        self._inline: str | None = None
         self._of_inline: _Text | None = None
 
     def rows(self) -> Iterator[tuple[int, list[object]]]:
@@ -291,9 +329,8 @@ class _Rows:
             self._count += 1
             if self._count > _COLUMNS_MAX:
                 raise too_many_cells(self._label, self._line, self._count)
-            self._cell = attributes
-            self._text = self._inline = None
-        elif name == "v":
+            self._cell = _Cell(attributes)
+        elif name in {"v", "f"}:
             self._pieces = []
         elif name == "row":
             line = int(float(attributes["r"])) if "r" in attributes else self._line + 1
@@ -325,23 +362,26 @@ class _Rows:
 
     def _end(self, name: str) -> None:
         if name == "v":
-            self._text = "".join(self._pieces or ())
+            self._cell.text = "".join(self._pieces or ())
+            self._pieces = None
+        elif name == "f":
+            self._cell.formula = "".join(self._pieces or ())[:_QUOTED_FORMULA_MAX]
             self._pieces = None
         elif name == "c":
             self._end_cell()
         elif name == "row":
             self._end_row()
         elif name == "is" and self._of_inline:
-            self._inline = self._of_inline.end()
+            self._cell.inline = self._of_inline.end()
             self._of_inline = None
         elif self._of_inline:
             self._of_inline.stop(name)
 
     def _end_cell(self) -> None:
         cell = self._cell
-        place = cell.get("r")
+        place = cell.attributes.get("r")
         self._column = self._column_of(place) if place else self._column + 1
-        value = self._value(cell.get("t", "n"), cell.get("s", ""), self._text, self._inline)
+        value = self._value(cell)
         if value is None:
             return
         if isinstance(value, str):

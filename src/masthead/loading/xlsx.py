@@ -19,6 +19,7 @@ from masthead.loading.batches import (
     Said,
     UnreadableRow,
 )
+from masthead.loading.cleaning import BadCell, ShownNumber, formula_error, is_error
 from masthead.loading.regular_files import open_regular
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 from masthead.loading.workbook import Workbook
@@ -29,9 +30,6 @@ UNPACKED_MAX = 512 * 1024 * 1024
 _DIGITS = 15
 """The digits of a number that spreadsheets keep and show; further digits of a double are noise."""
 
-_ERRORS = frozenset(
-    ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A", "#SPILL!", "#CALC!")
-)
 _NO_WORKBOOK = (
     "not an XLSX workbook that can be read: one with a password and the older .xls must be saved "
     "as .xlsx without a password"
@@ -173,6 +171,9 @@ def _to_second(value: datetime) -> datetime:
 
 _TEXTS: dict[type, Callable[[Any], str]] = {
     NoneType: lambda _: "",
+    str: lambda value: formula_error(value) if is_error(value) else value,
+    BadCell: lambda value: value,
+    ShownNumber: lambda value: value,
     bool: lambda value: "true" if value else "false",
     float: _number,
     datetime: _moment,
@@ -187,6 +188,4 @@ def _problem(header: list[str], row: list[str]) -> tuple[str, str] | None:
     for n, cell in enumerate(row):
         if cell and (n >= len(header) or not header[n]):
             return "row", f"has the value {cell[:QUOTED_MAX]!r} in a column without a name"
-        if cell in _ERRORS:
-            return header[n][:QUOTED_MAX], f"the formula has the error {cell}"
     return None
