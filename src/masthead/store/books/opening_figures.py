@@ -73,7 +73,7 @@ def next_issue(books: Operation, publication_id: int, day: str) -> Issue:
         """,
         issue_id=issue_id,
         publication_id=publication_id,
-        name="(not planned)",
+        name="not planned",
         day=day,
     )
     return find_issue(books, issue_id)
