@@ -42,11 +42,15 @@ NOTHING_SAID = Said()
 
 
 class UnreadableRow(NamedTuple):
-    """A row that cannot be split into cells: its line, a column for the message, the problem."""
+    """A row that gives no record: its line, a column for the message, the problem.
+
+    It ``may_be_record`` of an unknown key, unless it is a line of something else.
+    """
 
     line: int
     column: str
     sentence: str
+    may_be_record: bool = True
 
 
 class Batch(NamedTuple):

@@ -79,10 +79,12 @@ def check_batch(table: Table, batch: Batch, reads: Reads | None = None) -> Check
         if is_bad:
             bad_columns.append((name, found))
     masks = _masks(table, columns, batch)
-    problems: list[tuple[int, str, str]] = list(batch.unreadable)
+    problems: list[tuple[int, str, str]] = [
+        (bad.line, bad.column, bad.sentence) for bad in batch.unreadable
+    ]
     rows = list(zip(batch.lines, *values, strict=True))
     refused: list[tuple[int, tuple[int, ...] | None]]
-    refused = [(unreadable.line, None) for unreadable in batch.unreadable]
+    refused = [(bad.line, None) for bad in batch.unreadable if bad.may_be_record]
     if not bad_columns:
         return CheckedBatch(columns, rows, masks, problems, refused)
     bad_lines = set()

@@ -21,8 +21,9 @@ from masthead.loading.complete import check_brake, find_missing
 from masthead.loading.files import InputFile, read_batches
 from masthead.loading.limits import Limit
 from masthead.loading.mapping_files import Input, find_inputs, prepared
-from masthead.loading.mapping_missing import without_lost_keys
+from masthead.loading.mapping_missing import key_columns, without_lost_keys
 from masthead.loading.mapping_rows import Mapper
+from masthead.loading.not_records import without_others
 from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
 from masthead.loading.rejects import write_rejects
 from masthead.loading.sources import source_batches
@@ -233,17 +234,20 @@ class _Loading:
         rows = 0
         number *= NUMBERS_PER_FILE
         allow_truncated = self.options.allow_truncated
+        has_header = file.format != "ndjson"
         if isinstance(file, InputFile):
             for batch in read_batches(file, allow_truncated=allow_truncated):
                 rows += len(batch.lines) + len(batch.unreadable)
-                _add(staging, number, file.table, check_batch(file.table, batch))
+                records = without_others(batch, file.table.key) if has_header else batch
+                _add(staging, number, file.table, check_batch(file.table, records))
                 self.advance(file, batch.done)
             return rows
-        mapper = Mapper(file, keys)
+        mapper, keys_of_rows = Mapper(file, keys), key_columns(file.mapping)
         source = source_batches(file.path, file.label, file.said, allow_truncated=allow_truncated)
         for batch in source:
             rows += len(batch.lines) + len(batch.unreadable)
-            for part, table, mapped, reads in mapper.batches(batch):
+            records = without_others(batch, keys_of_rows) if has_header else batch
+            for part, table, mapped, reads in mapper.batches(records):
                 checked = check_batch(table, mapped, reads)
                 if mapped.lines:
                     checked = without_lost_keys(file.mapping.tables[part], mapped, checked)

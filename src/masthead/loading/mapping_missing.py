@@ -114,6 +114,16 @@ class MissingRecords:
         return tuple(column for name in table.key for column in _values(sources[name]))
 
 
+def key_columns(mapping: FileMapping) -> frozenset[str]:
+    """Return the columns from which the keys of the tables come."""
+    return frozenset(
+        column
+        for table, sources in mapping.tables
+        for name in table.key
+        for column in _values(sources[name])
+    )
+
+
 def without_lost_keys(mapped: TableMapping, batch: Batch, checked: CheckedBatch) -> CheckedBatch:
     """Return a checked batch whose refused keys are None where a part of the key is missing.
 

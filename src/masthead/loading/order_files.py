@@ -172,7 +172,7 @@ def _rows(
                 unknown.add(name)
                 problem(_HEADER, name[:100], f"no column of orders; these are {', '.join(COLUMNS)}")
         for bad in batch.unreadable:
-            problem(*bad)
+            problem(bad.line, bad.column, bad.sentence)
         for number, line in enumerate(batch.lines):
             cells = zip(batch.columns, batch.cells, strict=True)
             yield (
