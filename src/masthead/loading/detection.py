@@ -11,11 +11,13 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from masthead.errors import BadInput
-from masthead.loading.batches import Known, Said
+from masthead.loading.batches import QUOTED_MAX, Known, Said
+from masthead.loading.plausible import SEGMENTS_MAX, UndecidableError, most_plausible, segments
 from masthead.loading.unpacking import opened
 
 if TYPE_CHECKING:
@@ -124,6 +126,8 @@ def encoding_name(encoding: str) -> str:
     name = codecs.lookup(encoding).name
     if name.startswith("cp125"):
         return f"Windows-{name.removeprefix('cp')}"
+    if name == "mac-roman":
+        return "MacRoman"
     return name.upper().replace("ISO8859", "ISO-8859")
 
 
@@ -171,6 +175,7 @@ def _encoding(head: bytes, rest: IO[bytes], label: str) -> str:
     good, bad, fed = 0, 0, 0
     left = b""
     detector = None
+    pieces: set[bytes] = set()
     for chunk in _chunks(head, rest):
         if chunk.isascii() and not left:
             continue
@@ -185,6 +190,7 @@ def _encoding(head: bytes, rest: IO[bytes], label: str) -> str:
         if bad and fed < _FED_BYTES_MAX:
             detector = detector or _new_detector(label)
             detector.feed(data[:used], last=False)
+            pieces.update(islice(segments(data[:used]), SEGMENTS_MAX - len(pieces)))
             fed += used
     bad += len(left)
     if bad <= 4 * good:
@@ -192,7 +198,18 @@ def _encoding(head: bytes, rest: IO[bytes], label: str) -> str:
     detector = detector or _new_detector(label)
     detector.feed(left, last=True)
     found = detector.guess(tld=None, allow_utf8=False)
-    return codecs.lookup(_PYTHON_NAMES.get(found, found.replace("windows-", "cp"))).name
+    name = codecs.lookup(_PYTHON_NAMES.get(found, found.replace("windows-", "cp"))).name
+    try:
+        return most_plausible(name, pieces)
+    except UndecidableError as error:
+        may_be = ", or ".join(
+            f"{encoding_name(reading.encoding)}, which reads {reading.example[:QUOTED_MAX]!r}"
+            for reading in error.readings
+        )
+        raise BadInput(
+            f"{label}: its encoding cannot be told from its letters. It may be {may_be}: say its "
+            "encoding in a mapping, or save the file as UTF-8"
+        ) from None
 
 
 def _new_detector(label: str) -> "EncodingDetector":

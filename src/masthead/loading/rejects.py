@@ -91,7 +91,10 @@ def _write(path: Path, file: Source, problems: Sequence[Problem]) -> int:
     encoding = file.said.encoding or UTF_8
     count = _write_rows(path, file, problems, encoding)
     if encoding != UTF_8 and not file.encoding_is_said:
-        written = complete(path, str(path)).said.encoding
+        try:
+            written = complete(path, str(path)).said.encoding
+        except BadInput:
+            written = None
         if written not in {encoding, UTF_8, *_MARKED}:
             _write_rows(path, file, problems, UTF_8)
     return count
