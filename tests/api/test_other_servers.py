@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from tests.api.other_servers import SERVERS, served
-from tests.long import SHORT_ON_SQLITE
+from tests.long import ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def answers(url: str) -> dict[str, tuple[int, dict[str, str], bytes]]:
     return found
 
 
+@ONLY_LONG
 @SHORT_ON_SQLITE
 @pytest.mark.parametrize("server", SERVERS)
 def test_the_app_answers_on_any_server_as_it_does_on_our_own(database: str, server: str) -> None:

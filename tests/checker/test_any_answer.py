@@ -15,7 +15,7 @@ from masthead.checker.forms import SECTIONS, faults_of
 from masthead.checker.reading import beginning_of, read
 from masthead.contract.shapes import Subscriber, fields_of
 from tests.checker.altering import altered
-from tests.long import examples
+from tests.long import ONLY_LONG, examples
 from tests.store.conftest import ON_SQLITE
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def damaging(seed: int) -> Alter:
     return alter
 
 
+@ONLY_LONG
 @ON_SQLITE
 @examples(2, 75)
 @given(seed=st.integers(0, 2**32))

@@ -18,28 +18,6 @@ if TYPE_CHECKING:
     from tests.mirror.publisher import Publisher
 
 DEVIATIONS = DEVIATIONS_OF_RECORDS | DEVIATIONS_OF_REQUESTS | DEVIATIONS_OF_LOSSES
-SHORT = {
-    "a Double as a string",
-    "a missing field",
-    "a row limit of all entities together",
-    "a short time shows nothing",
-    "a time with a zone",
-    "an error in HTML",
-    "an entity alone loses a record",
-    "another envelope",
-    "bodies that are arrays overlooked",
-    "changed_since overlooked",
-    "fields in another order",
-    "ids as numbers",
-    "pages that overlap",
-    "the feed begins anew",
-    "the filter copies loses a record of many",
-    "the filter copies overlooked",
-    "the first match alone",
-    "the search by email overlooked",
-}
-"""Those that the short form plants: one of each sort."""
-
 OF_MANY = OF_MANY_RECORDS | {
     "pages that overlap",
     "more than a hundred",
@@ -48,11 +26,9 @@ OF_MANY = OF_MANY_RECORDS | {
 """What only shows with more records than a list shows."""
 
 
+@ONLY_LONG
 @ON_SQLITE
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=() if name in SHORT else ONLY_LONG) for name in DEVIATIONS],
-)
+@pytest.mark.parametrize("name", DEVIATIONS)
 def test_a_planted_deviation_is_named(publishers: dict[str, Publisher], name: str) -> None:
     """decisions, "Checker: differences and notes"; rules, "Checker: row limits of the feed"."""
     deviation = DEVIATIONS[name]

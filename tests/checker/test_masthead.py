@@ -13,12 +13,14 @@ from masthead.checker.service import Service
 from tests.api.conftest import NO_LIMITS
 from tests.checker.altering import altered, unaltered
 from tests.checker.conftest import NAMES
+from tests.long import ONLY_LONG
 from tests.servers import serving
 
 if TYPE_CHECKING:
     from tests.mirror.publisher import Publisher
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("name", NAMES)
 def test_masthead_is_as_the_interface_says_with_any_data(
     publishers: dict[str, Publisher], name: str

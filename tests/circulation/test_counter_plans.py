@@ -24,7 +24,7 @@ from masthead.store.books.operation import Operation, operation
 from masthead.store.books.order_details import show_order
 from masthead.store.books.subscriber_search import Sought
 from tests.circulation.desk import Desk, at_desk
-from tests.long import ONE_SERVER
+from tests.long import ONE_SERVER, ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -413,6 +413,7 @@ def test_a_look_reads_no_whole_table(desk: Desk, name: str) -> None:
         check_reads_little(desk, before, read(connection))
 
 
+@ONLY_LONG
 @pytest.mark.parametrize(
     "sql",
     [

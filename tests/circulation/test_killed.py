@@ -12,7 +12,7 @@ from tests.circulation.dying import Dying
 from tests.circulation.moments import OPERATIONS, Middle
 from tests.circulation.statements import counting
 from tests.feed.places import place_of
-from tests.long import MORE_WITH_EVERY, SHORT_ON_SQLITE
+from tests.long import MORE_WITH_EVERY, ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,7 @@ def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bo
     return True
 
 
+@ONLY_LONG
 @SHORT_ON_SQLITE
 @MORE_WITH_EVERY
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -15,6 +15,7 @@ from masthead.circulation.liability import Booked, liability, months
 from masthead.circulation.press_run import Moves, Served, circulation, press_run
 from masthead.circulation.tables import Chart, Kind, Series, lines, written
 from masthead.reporting.plots import draw
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,6 +168,7 @@ def test_how_a_cell_is_written(value: str | int | None, kind: Kind, text: str) -
     assert written(value, kind) == text
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("ending", ["svg", "png"])
 @pytest.mark.parametrize(
     "chart",

@@ -19,7 +19,7 @@ from tests.circulation.moments import OPERATIONS, Middle
 from tests.circulation.shown import of_model
 from tests.circulation.statements import counting
 from tests.feed.places import place_of
-from tests.long import MORE_WITH_EVERY, SHORT_ON_SQLITE
+from tests.long import MORE_WITH_EVERY, ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,7 @@ def _do(office: Office, operation: str) -> None:
             raise
 
 
+@ONLY_LONG
 @SHORT_ON_SQLITE
 @MORE_WITH_EVERY
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)

@@ -17,6 +17,7 @@ from masthead.contract import examples
 from masthead.contract.operations import ENTITIES
 from masthead.store.books.ownership import BOOKS
 from tests.cli.running import lines_until, running
+from tests.long import ONLY_LONG
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def start(database: str) -> None:
         lines_until(process, "curl ", OPERATIONS)
 
 
+@ONLY_LONG
 def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_path: Path) -> None:
     """rules, "Sample data has a catalogue and no books"."""
     start(database)
@@ -133,6 +135,7 @@ def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_p
         assert masthead("report", report, "--account", 1, database=database).stdout.count("\n") > 9
 
 
+@ONLY_LONG
 def test_a_demo_that_was_interrupted_in_its_books_is_made_again(
     database: str, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.long import SHORT_ON_SQLITE
+from tests.long import ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import (
     COMMAND_SECONDS_MAX,
     MASTHEAD,
@@ -59,6 +59,7 @@ def said(
     return done
 
 
+@ONLY_LONG
 @each_locale
 def test_exports_are_utf_8_in_every_locale(named: str, locale: str) -> None:
     """rules, "Encoding of output"."""

@@ -15,6 +15,7 @@ from tests.cli.books_commands import books_commands, write_orders
 from tests.cli.test_usage import COMMANDS
 from tests.conftest import KINDS
 from tests.loading.publisher import SMALL
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,6 +71,7 @@ def test_each_command_that_opens_a_database_is_tried() -> None:
     assert opening == {*ARGUMENTS, *SERVING}
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("store", KINDS, indirect=True)
 def test_no_thread_lives_on_when_a_command_has_ended(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -23,6 +23,7 @@ from masthead.databases.sqlite import WAL_BYTES_KEPT
 from masthead.store import audit, open_store
 from tests.cli.running import workers_of
 from tests.faulty import POWER_FAILED
+from tests.long import ONLY_LONG
 from tests.servers import masthead, run, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def test_a_program_that_holds_the_one_writer_delays_no_reader(served: tuple[Disk
         assert ask(url, guess).json() == {"authenticated": False}
 
 
+@ONLY_LONG
 def test_a_file_that_others_hold_for_themselves_is_said_to_be_in_use(disk: Disk) -> None:
     """rules, "Faults of the disk": a sentence, and not a wait for ever."""
     with closing(apsw.Connection(str(disk.path))) as other:

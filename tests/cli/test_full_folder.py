@@ -22,6 +22,7 @@ from masthead.api.http.log_reasons import _BY_STATUS
 from masthead.api.http.metrics import FILES
 from masthead.settings import ServerSettings
 from tests.cli.running import address_of, lines_until, running, workers_of
+from tests.long import ONLY_LONG
 from tests.servers import MASTHEAD, STOP_SECONDS_MAX, as_server, serving
 from tests.store.conftest import ON_SQLITE
 
@@ -87,6 +88,7 @@ def test_a_full_folder_ends_no_worker(account: str, tmp_path: Path) -> None:
         assert "a worker died" not in process.stdout.read()
 
 
+@ONLY_LONG
 @ON_SQLITE
 def test_the_files_that_workers_map_have_all_their_space_before(account: str) -> None:
     """rules, "Files that are mapped"."""
@@ -148,6 +150,7 @@ def test_a_worker_whose_files_cannot_be_written_counts_for_itself(tmp_path: Path
     assert count(program, tmp_path) == "None\n"
 
 
+@ONLY_LONG
 @ON_SQLITE
 def test_the_folder_of_a_killed_server_is_removed_by_the_next_one(
     account: str, tmp_path: Path

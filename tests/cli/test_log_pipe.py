@@ -148,6 +148,7 @@ def test_what_waits_is_written_when_the_server_ends(database: str, workers: int)
         assert process.wait(STOP_SECONDS_MAX) == 0
 
 
+@ONLY_LONG
 def test_the_end_does_not_wait_for_ever_for_who_never_reads(database: str) -> None:
     """rules, "A log that nobody reads"."""
     with logging_to_a_pipe(database) as (process, address, _):

@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from masthead.api.http.metrics import CONNECTIONS_MAX
 from tests.cli.running import holds_nothing, spoil
+from tests.long import ONLY_LONG
 from tests.servers import Server, import_files, masthead, serving, write_ndjson
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ def descriptors(server: Server) -> int:
     return len(list(Path(f"/proc/{server.process_id}/fd").iterdir()))
 
 
+@ONLY_LONG
 def test_silent_clients_take_few_descriptors_and_delay_no_other_client(loaded: str) -> None:
     """rules, "Metrics": the oldest makes room, and each has seconds."""
     with serving(loaded, "--metrics-port=0") as server, ExitStack() as stack:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_accounts import show
+from tests.long import ONLY_LONG
 from tests.servers import SECRET_KEY, environment, masthead, run
 
 DIES_WHEN = """
@@ -84,6 +85,7 @@ def test_a_killed_rekey_can_be_said_again(replaced: tuple[str, Path], moment: st
     assert pairs(url) == [("key-1", "login-1"), ("key-2", "login-2")]
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("moment", [*BEFORE_COMMIT, *BEHIND_COMMIT])
 def test_a_killed_rekey_of_a_lost_key_gives_new_credentials_once(
     replaced: tuple[str, Path], moment: str

@@ -22,7 +22,7 @@ from tests.cli.books_commands import books_commands, write_orders
 from tests.cli.running import address_of, lines_until, make_certificate, running, workers_of
 from tests.cli.test_workers import TURNS_MAX, wait
 from tests.later import HIDES_KEYS, VERSION, knowing, later_version, say_version
-from tests.long import SHORT_ON_SQLITE
+from tests.long import ONLY_LONG, SHORT_ON_SQLITE
 from tests.servers import STOP_SECONDS_MAX, Server, as_server, masthead, run, serving
 from tests.store.conftest import ON_SQLITE
 
@@ -300,6 +300,7 @@ def test_at_sighup_the_workers_are_replaced_one_after_the_other_and_no_request_f
     assert sum("event='server process ended'" in line for line in lines) == 2
 
 
+@ONLY_LONG
 @SHORT_ON_SQLITE
 def test_at_sighup_connections_that_are_kept_lose_no_request(account: str) -> None:
     """rules, "SIGHUP": the next response on each says that the connection is closed."""
@@ -333,6 +334,7 @@ def ask(client: http.client.HTTPConnection) -> str | None:
     return response.headers["Connection"]
 
 
+@ONLY_LONG
 @SHORT_ON_SQLITE
 def test_at_sighup_a_version_that_cannot_start_leaves_the_old_workers(
     account: str, tmp_path: Path
@@ -358,6 +360,7 @@ def test_at_sighup_a_version_that_cannot_start_leaves_the_old_workers(
     assert schema(account) == 1
 
 
+@ONLY_LONG
 @ON_SQLITE
 def test_at_sighup_a_renewed_certificate_is_used(account: str, tmp_path: Path) -> None:
     """rules, "SIGHUP"."""

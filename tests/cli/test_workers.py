@@ -95,6 +95,7 @@ def test_a_replacement_that_cannot_start_is_tried_again_until_it_can(
         assert process.wait(STOP_SECONDS_MAX) == 0
 
 
+@ONLY_LONG
 def test_a_sighup_while_workers_start_waits_until_they_have(account: str) -> None:
     """rules, "SIGHUP": the first worker may respond already."""
     with running("serve", "--port=0", "--workers=2", database=account) as process:

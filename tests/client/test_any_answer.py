@@ -20,6 +20,7 @@ from masthead.contract.shapes import Subscription, fields_of
 from masthead.errors import ServiceError, ServiceUnreachable, UnexpectedResponse
 from tests.client.flavours import FLAVOURS, connecting
 from tests.client.service import Reply, Service, in_turn
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -144,6 +145,7 @@ def hasty_client(request: pytest.FixtureRequest, service: Service) -> Iterator[C
         yield connecting(request.param, stack)(service.url, timeout_s=0.1)
 
 
+@ONLY_LONG
 @settings(max_examples=150, deadline=None)
 @given(reply=_replies, ask=st.sampled_from(WAYS))
 def test_any_headers_lead_to_a_result_or_to_an_error_of_the_service(
@@ -154,6 +156,7 @@ def test_any_headers_lead_to_a_result_or_to_an_error_of_the_service(
         ask(hasty_client)
 
 
+@ONLY_LONG
 @settings(max_examples=150, deadline=None)
 @given(fields=_bodies)
 def test_any_record_is_read_or_is_an_error_of_the_service(

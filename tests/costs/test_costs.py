@@ -19,7 +19,7 @@ from tests.costs.limits import (
     LIMITS,
     WALKING,
 )
-from tests.long import SHORT_ON_SQLITE
+from tests.long import ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,6 +75,7 @@ def over(cost: Cost, limit: Limit, name: str) -> Iterator[str]:
         yield f"{cost.walked} rows found by walking a table"
 
 
+@ONLY_LONG
 def test_a_request_costs_the_same_in_an_account_of_ten_times_the_size(service: Service) -> None:
     """design, "The store"."""
     found = []
@@ -92,6 +93,7 @@ def test_a_request_costs_the_same_in_an_account_of_ten_times_the_size(service: S
     assert not found, "\n".join(["", *found])
 
 
+@ONLY_LONG
 @SHORT_ON_SQLITE
 def test_a_hundred_requests_leave_no_more_memory_in_use(service: Service) -> None:
     kept = {name: service.kept(name, 100) for name in ONE_OF_EACH}

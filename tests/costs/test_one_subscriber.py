@@ -18,6 +18,7 @@ from masthead.store.sqlite import SqliteStoreConnection
 from masthead.store.subscriber_data import data_of
 from tests.costs.data import LARGE, SMALL, SUBSCRIBERS, fill
 from tests.costs.limits import A_FEW, ALLOWANCE
+from tests.long import ONLY_LONG
 from tests.servers import write_ndjson
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def assert_alike(counts: dict[int, int]) -> None:
     assert 0 < counts[LARGE] <= max(counts[SMALL] * ALLOWANCE, counts[SMALL] + A_FEW), counts
 
 
+@ONLY_LONG
 def test_to_erase_one_costs_the_same_in_an_account_of_ten_times_the_size(
     filled: OpenStore,
 ) -> None:

@@ -11,6 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 from tests.docs.pages import ROOT
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,6 +92,7 @@ def test_a_run_that_does_not_use_it_imports_nothing_of_masthead_but_the_plugin(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@ONLY_LONG
 def test_the_emulator_ends_with_a_run_that_is_killed(tmp_path: Path) -> None:
     """rules, "The fixture": it ends with the process that started it."""
     (tmp_path / "test_killed.py").write_text(

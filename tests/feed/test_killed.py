@@ -19,7 +19,7 @@ from tests.feed.copies import CopierCopy, MirrorCopy
 from tests.feed.cutting import Cut
 from tests.feed.killing import LONG_ANSWER_BYTES, Chaos
 from tests.feed.loader import LARGE, Base
-from tests.long import MORE_WITH_EVERY, ONLY_LONG, SHORT_ON_SQLITE
+from tests.long import LONG_ON_SQLITE, MORE_WITH_EVERY, ONLY_LONG
 from tests.servers import Store
 
 if TYPE_CHECKING:
@@ -159,7 +159,8 @@ def test_a_copy_is_complete_after_any_kill(
     play(store, lambda name: CopierCopy(tmp_path / f"{name}.copy"), base, tmp_path, request.config)
 
 
-@SHORT_ON_SQLITE
+@ONLY_LONG
+@LONG_ON_SQLITE
 def test_a_copier_that_takes_the_time_of_a_cut_response_is_found_out(
     store: Store, base: Base, tmp_path: Path
 ) -> None:
@@ -167,7 +168,8 @@ def test_a_copier_that_takes_the_time_of_a_cut_response_is_found_out(
     forget(store, CopierCopy(tmp_path / "copy", forget=True), base, tmp_path)
 
 
-@SHORT_ON_SQLITE
+@ONLY_LONG
+@LONG_ON_SQLITE
 @MORE_WITH_EVERY
 def test_a_mirror_is_complete_after_any_kill(
     store: Store,
@@ -187,6 +189,7 @@ def test_a_mirror_is_complete_after_any_kill(
 
 
 @ONLY_LONG
+@LONG_ON_SQLITE
 def test_a_mirror_that_takes_the_time_of_a_cut_response_is_found_out(
     store: Store, new_mirror: Callable[[str], str], base: Base, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from masthead.errors import BadInput
 from tests.loading.changed import copy_of, passed
 from tests.loading.records import publishers
-from tests.long import examples
+from tests.long import ONLY_LONG, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,7 @@ def rows_of(raw: bytes) -> dict[str, list[str]]:
     return {row[0]: row for row in csv.reader(io.StringIO(raw.decode(), newline=""))}
 
 
+@ONLY_LONG
 @examples(4, 100)  # on each kind of database
 @given(data=st.data())
 def test_complete_files_make_of_any_data_what_they_make_of_none(
@@ -67,6 +68,7 @@ def test_complete_files_make_of_any_data_what_they_make_of_none(
     assert all(row[deleted] for key, row in people.items() if key not in expected_people)
 
 
+@ONLY_LONG
 @examples(4, 100)
 @given(data=st.data())
 def test_complete_files_of_some_tables_leave_what_can_be_loaded_again(

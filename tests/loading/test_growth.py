@@ -16,7 +16,7 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.working import counting
-from tests.long import ONE_SERVER, SHORT_ON_SQLITE
+from tests.long import ONE_SERVER, ONLY_LONG, SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -185,6 +185,7 @@ ANYTHING: list[tuple[Callable[[int], Files] | None, Callable[[int], Files]]] = [
 ]
 
 
+@ONLY_LONG
 @ONE_SERVER
 @SHORT_ON_SQLITE
 @pytest.mark.parametrize("with_reject", [False, True], ids=["all or nothing", "with reject"])
@@ -262,6 +263,7 @@ REMOVALS = {
 }
 
 
+@ONLY_LONG
 @ONE_SERVER
 @SHORT_ON_SQLITE
 @pytest.mark.parametrize("files", REMOVALS.values(), ids=list(REMOVALS))

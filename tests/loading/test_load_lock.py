@@ -13,6 +13,7 @@ from masthead.loading.load import Options, load
 from masthead.store import erasing, loads
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.stuck import STAGED, WRITING, stuck
+from tests.long import ONLY_LONG
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def test_the_second_load_says_which_other_is_running_and_ends(small: Publisher, 
     assert [row["first_name"] for row in small.table("subscribers")] == ["Zoe", "Ben", "Cy"]
 
 
+@ONLY_LONG
 def test_with_wait_it_begins_when_the_other_has_ended(small: Publisher) -> None:
     """rules, "Two loads of one account"."""
     last = small.write({"subscribers.csv": "subscriber_id,first_name\n1,Last\n"})
@@ -108,6 +110,7 @@ def test_a_dry_run_neither_keeps_a_load_out_nor_is_kept_out(small: Publisher) ->
     assert outcomes(small) == ["good", "good"]
 
 
+@ONLY_LONG
 def test_the_command_ends_with_status_1_and_waits_if_it_is_told_to(small: Publisher) -> None:
     """rules, "Two loads of one account"."""
     folder = small.write(CHANGED)

@@ -15,7 +15,7 @@ from masthead.loading.mapping import parse_mapping
 from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, natural_keys
 from tests.loading.records import publishers
 from tests.loading.rewritten import Style, mapping_of, rewrite, write
-from tests.long import examples
+from tests.long import ONLY_LONG, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,6 +46,7 @@ def rewritten(exported: Mapping[str, bytes], style: Style) -> dict[str, str]:
     return files
 
 
+@ONLY_LONG
 @examples(10, 500)
 @given(files=publishers(is_clean=True), style=STYLES)
 def test_exported_rewritten_and_mapped_back_all_rows_are_the_same(

@@ -12,7 +12,7 @@ from masthead.errors import BadInput
 from masthead.store.natural_keys import NaturalKeys, key_of
 from masthead.store.staging import staging_for
 from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, natural_keys, refusal
-from tests.long import examples
+from tests.long import ONLY_LONG, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,6 +131,7 @@ def test_accounts_have_keys_of_their_own(new_publisher: Callable[[], Publisher])
     assert (ids(one), ids(two)) == ({"K-1": 1, "K-2": 2}, {"K-2": 1})
 
 
+@ONLY_LONG
 @examples(5, 200)
 @given(loads=st.lists(st.lists(KEYS, max_size=5), min_size=1, max_size=4))
 def test_the_same_key_has_the_same_id_over_any_sequence_of_loads(

@@ -61,6 +61,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
+@ONLY_LONG
 @pytest.mark.parametrize(
     ("name", "start", "line"),
     [
@@ -84,6 +85,7 @@ def test_a_line_of_300_megabytes_is_refused_in_little_memory(
     assert peak < MEMORY_MIB_MAX
 
 
+@ONLY_LONG
 @pytest.mark.parametrize(
     ("start", "piece"),
     [
@@ -242,6 +244,7 @@ def ndjson(publisher: Publisher, lines: list[dict[str, object]]) -> Path:
     return publisher.write({"accounts.ndjson": "\n".join(map(json.dumps, lines))})
 
 
+@ONLY_LONG
 @pytest.mark.parametrize(
     ("name", "encoding"),
     [("subscribers.csv", "cp1252"), ("subscribers.tsv", "utf-16"), ("subscribers.jsonl", "utf-16")],

@@ -19,6 +19,7 @@ from masthead.errors import (
 )
 from tests.client.service import HANGS_UP, Asked, Reply, Serve, Service, forwarding, refused
 from tests.conftest import KINDS
+from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,6 +97,7 @@ BROKEN: dict[str, tuple[Callable[[Reply], Reply], type[MastheadError]]] = {
 }
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("path", [CHANGES, ENTRIES, FIELDS, "/2/accounts/"])
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_what_breaks_leaves_the_copy_as_it_was(proxy: Proxy, kept: Kept, path: str) -> None:

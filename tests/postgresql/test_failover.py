@@ -265,6 +265,7 @@ def test_a_server_goes_on_with_the_promoted_replica(site: Site, tmp_path: Path, 
         assert logins(url_on(site.standby, site.name)) == {role}
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("how", ["killed", FROZEN])
 def test_what_was_lost_is_in_no_copy_after_its_next_pass(
     site: Site, tmp_path: Path, how: str
@@ -294,6 +295,7 @@ def test_what_was_lost_is_in_no_copy_after_its_next_pass(
 RENAMED = "subscriber_id,first_name\n1,Lost\n"
 
 
+@ONLY_LONG
 def test_reusing_lost_ids_before_the_next_poll_spoils_no_copy(site: Site, tmp_path: Path) -> None:
     with serving(site.url) as server, Client(server) as client:
         copy = mirrored(server, tmp_path)
@@ -309,6 +311,7 @@ def test_reusing_lost_ids_before_the_next_poll_spoils_no_copy(site: Site, tmp_pa
         assert copy.kept.column("SELECT order_id FROM orders WHERE order_id >= 900") == [900]
 
 
+@ONLY_LONG
 def test_a_load_that_is_the_first_starts_the_epoch_itself(site: Site, tmp_path: Path) -> None:
     with serving(site.url) as server, Client(server) as client:
         through = through_of(client)
@@ -373,6 +376,7 @@ def follow(replica: Cluster, primary: Cluster) -> None:
         connection.execute("SELECT pg_reload_conf()")
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("how", ["killed", FROZEN])
 def test_the_feed_of_a_replica_waits_for_the_epoch_of_the_promoted_primary(
     site: Site, tmp_path: Path, how: str
@@ -449,6 +453,7 @@ def recover(site: Site, point: str) -> str:
     return url_on(site.standby, site.name)
 
 
+@ONLY_LONG
 def test_a_recovery_to_a_point_in_time_begins_an_epoch(site: Site, tmp_path: Path) -> None:
     with serving(site.url) as server, Client(server) as client:
         copy = mirrored(server, tmp_path)

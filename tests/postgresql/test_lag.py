@@ -224,6 +224,7 @@ def lagging(any_lagging: Lagging) -> Lagging:
     return any_lagging
 
 
+@ONLY_LONG
 @pytest.mark.parametrize("events", ORDERS)
 def test_a_client_misses_nothing_in_this_order(lagging: Lagging, events: str) -> None:
     lagging.play(events)

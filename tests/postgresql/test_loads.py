@@ -13,6 +13,7 @@ import pytest
 
 from masthead.store import loads, open_store, postgresql
 from tests.loading.publisher import SMALL
+from tests.long import ONLY_LONG
 from tests.postgres import wait_until_gone
 from tests.postgresql.service import (
     ACCOUNT,
@@ -128,6 +129,7 @@ def load_at(moment: str, database: str, folder: Path) -> Iterator[subprocess.Pop
             process.kill()
 
 
+@ONLY_LONG
 @pytest.mark.parametrize(
     "moment",
     [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from masthead.api.http.metrics import CONNECTIONS_MAX
 from tests.cli.test_metrics import read, threads
+from tests.long import ONLY_LONG
 from tests.postgresql.service import fill, new_database, outage, wait_until
 from tests.servers import serving
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tests.postgres import Cluster
 
 
+@ONLY_LONG
 def test_a_frozen_database_holds_one_thread_for_any_number_of_requests(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ import pytest
 from masthead.store.postgresql import CONNECTIONS_MAX
 from tests.api.callers import basic, error_of
 from tests.cli.running import lines_until
+from tests.long import ONLY_LONG
 from tests.postgresql.service import (
     ACCOUNT,
     ALL,
@@ -125,6 +126,7 @@ def test_a_request_of_any_kind_gets_503_in_time(
             response.assert_unavailable()
 
 
+@ONLY_LONG
 @each_outage
 def test_many_requests_at_once_get_503_in_time_again_and_again(
     cluster: Cluster, client: Client, kind: str

@@ -219,6 +219,7 @@ def test_without_the_replica_requests_are_503_and_soon_served_when_it_is_back(
     wait_until(client.is_fully_served, RETURN_SECONDS_MAX)
 
 
+@ONLY_LONG
 def test_a_server_of_which_both_are_frozen_ends_in_time(
     database: str, cluster: Cluster, replica: Cluster
 ) -> None:

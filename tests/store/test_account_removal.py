@@ -19,6 +19,7 @@ from masthead.store import account_removal, accounts, audit, commits, erasing, r
 from masthead.store.books.ownership import BOOKS
 from tests.api.callers import ENTITIES, Caller
 from tests.loading.publisher import SMALL, Publisher
+from tests.long import ONLY_LONG
 from tests.servers import COMMAND_SECONDS_MAX, serving
 from tests.store.catalogue import columns, tables
 from tests.store.conftest import ON_SQLITE, opening
@@ -202,6 +203,7 @@ def test_its_credentials_open_nothing_at_once_and_its_positions_lead_nowhere(
     assert [row["subscriber_id"] for row in two.table("subscribers")] == [1, 2]
 
 
+@ONLY_LONG
 def test_requests_that_run_while_their_account_is_removed_get_403(
     opened: OpenStore, url: str
 ) -> None:

@@ -214,6 +214,7 @@ def test_loads_of_two_accounts_stage_their_rows_at_the_same_time(
 OTHERS = 20_000
 
 
+@ONLY_LONG
 @ONE_SERVER
 @pytest.mark.parametrize(("key", "discard"), [("n", False), ("1", True)])
 def test_a_small_load_reads_no_rows_of_a_large_one(
@@ -239,6 +240,7 @@ def test_a_small_load_reads_no_rows_of_a_large_one(
         assert looked_at >= {"staged_problems", "staged_keys"}
 
 
+@ONLY_LONG
 @ONE_SERVER
 @pytest.mark.parametrize(
     "files",
