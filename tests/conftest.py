@@ -19,7 +19,7 @@ from tests.postgres import EXTERNAL, Cluster, Databases
 from tests.servers import SECRET_KEY, Store, environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
 # The kinds of database that each test of behaviour runs on.
@@ -72,20 +72,25 @@ def _fits_citus(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only other forms have, and with --citus what is of SQLite."""
     on_citus = config.getoption("--citus")
-    others = long.left_out(items, config, with_neighbours=on_citus)
+    others = set(long.left_out(items, config, with_neighbours=on_citus))
     if on_citus:
-        others += [item for item in items if item not in others and not _fits_citus(item)]
+        others.update(item for item in items if not _fits_citus(item))
     if config.getoption("--no-processes"):
-        others += [item for item in items if no_processes.needs_postgresql(item)]
+        others.update(item for item in items if no_processes.needs_postgresql(item))
     if others:
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if item not in set(others)]
+        config.hook.pytest_deselected(items=[*others])
+        items[:] = [item for item in items if item not in others]
 
 
-def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what lives as long as the tests."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let the garbage collector pass over the tests, which live until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_unconfigure() -> None:
