@@ -83,7 +83,7 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 tests: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal \
+	$(BIN)/pytest -n 4 --dist worksteal \
 		$(if $(ARGS),$(ARGS),$(APART))
 
 lock-check: install-dev

@@ -18,7 +18,6 @@ from masthead.errors import MastheadError
 from masthead.store import audit, find_store, open_store
 from masthead.store.backups import restore_backup
 from tests.cli.running import begun, spoil
-from tests.long import ONLY_LONG
 from tests.servers import (
     Store,
     import_files,
@@ -343,7 +342,6 @@ def wait_for_unfinished(process: subprocess.Popen[bytes], folder: Path) -> None:
         assert process.poll() is None, "it has ended already"
 
 
-@ONLY_LONG
 @pytest.mark.parametrize("command", ["backup", "restore"])
 def test_what_a_killed_command_leaves_is_removed_by_the_next(
     big: str, tmp_path: Path, command: str
