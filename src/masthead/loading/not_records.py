@@ -9,6 +9,7 @@ from collections.abc import Collection
 from itertools import compress
 
 from masthead.loading.batches import Batch, UnreadableRow
+from masthead.loading.cleaning import BadCell
 
 _TOTALS = frozenset(
     (
@@ -87,10 +88,7 @@ def _totals(batch: Batch, keys: Collection[str]) -> dict[int, UnreadableRow]:
         if cell and _is_total(cell)
     }
     has_no_key = set[int].intersection(
-        *(
-            {row for row, cell in enumerate(cells) if not (cell and cell.strip())}
-            for cells in of_keys
-        )
+        *({row for row, cell in enumerate(cells) if not _text(cell)} for cells in of_keys)
     )
     found = {}
     for row in has_word | has_no_key:
@@ -123,4 +121,8 @@ def _is_number(cell: str) -> bool:
 
 
 def _row(batch: Batch, row: int) -> list[str]:
-    return [(cells[row] or "").strip() for cells in batch.cells]
+    return [_text(cells[row]) for cells in batch.cells]
+
+
+def _text(cell: str | None) -> str:
+    return "" if cell is None or isinstance(cell, BadCell) else cell.strip()

@@ -75,6 +75,12 @@ class Part:
         self._parser.Parse(b"", True)
         yield
 
+    def read(self) -> Iterator[bytes]:
+        """Yield the part in pieces, without parsing it."""
+        with self._archive.open(self._info) as source:
+            while chunk := source.read(_CHUNK):
+                yield chunk
+
     def run(
         self, start: _START, end: Callable[[str], None], text: Callable[[str], None] | None = None
     ) -> None:

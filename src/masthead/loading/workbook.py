@@ -15,6 +15,7 @@ from typing import IO
 from masthead.errors import BadInput
 from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
 from masthead.loading.cleaning import NO_VALUE, BadCell, ShownNumber
+from masthead.loading.merged_cells import MergedCells
 from masthead.loading.number_formats import ShowCode, code_format
 from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
 
@@ -91,6 +92,12 @@ class Workbook:
         part = self._part(self.sheets[sheet])
         with told(self._label):
             yield from _Rows(self._label, part, self._value).rows()
+
+    def merged_cells(self, sheet: str) -> MergedCells:
+        """Return the merged cells of a sheet."""
+        part = self._part(self.sheets[sheet])
+        with told(self._label):
+            return MergedCells(part.read())
 
     def _part(self, name: str) -> Part:
         with told(self._label):

@@ -20,6 +20,7 @@ from masthead.loading.batches import (
     UnreadableRow,
 )
 from masthead.loading.cleaning import BadCell, ShownNumber, formula_error, is_error
+from masthead.loading.package_parts import told
 from masthead.loading.regular_files import open_regular
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 from masthead.loading.workbook import Workbook
@@ -42,7 +43,10 @@ def xlsx_batches(path: Path, label: str, said: Said) -> Iterator[Batch]:
     Raises BadInput as :func:`xlsx_rows` does.
     """
     with _opened(path, label) as raw:
-        rows = _rows(raw, label, said)
+        book, sheet = _sheet(raw, label, said)
+        with _understood(label):
+            merged = book.merged_cells(sheet)
+        rows = _rows(book, sheet, label)
         _, header = next(rows, (1, []))
         kept = [n for n, name in enumerate(header) if name]
         columns = [header[n] for n in kept]
@@ -57,6 +61,8 @@ def xlsx_batches(path: Path, label: str, said: Said) -> Iterator[Batch]:
 
         for line, row in rows:
             problem = _problem(header, row)
+            with told(label):
+                row = merged.filled(line, row, len(header))  # noqa: PLW2901
             if problem:
                 unreadable.append(UnreadableRow(line, *problem))
             else:
@@ -78,7 +84,8 @@ def xlsx_rows(path: Path, label: str, said: Said) -> Iterator[tuple[int, list[st
     """
     with _opened(path, label) as raw:
         header: list[str] = []
-        for line, row in _rows(raw, label, said):
+        book, sheet = _sheet(raw, label, said)
+        for line, row in _rows(book, sheet, label):
             header = header or row
             yield line, row + [""] * (len(header) - len(row))
 
@@ -116,17 +123,8 @@ def _opened(path: Path, label: str) -> Iterator[IO[bytes]]:
         yield raw
 
 
-def _rows(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[str]]]:
-    for line, values in _values(raw, label, said):
-        cells = [_TEXTS.get(type(value), str)(value) for value in values]
-        while cells and not cells[-1]:
-            cells.pop()
-        if any(map(str.strip, cells)):
-            yield line, cells
-
-
-def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[object]]]:
-    """Yield the number and the values of each row of the sheet that has a value."""
+def _sheet(raw: IO[bytes], label: str, said: Said) -> tuple[Workbook, str]:
+    """Return the workbook and the name of its sheet to read."""
     with _understood(label):
         book = Workbook(raw, label)
         if not book.sheets:
@@ -135,7 +133,18 @@ def _values(raw: IO[bytes], label: str, said: Said) -> Iterator[tuple[int, list[
         if name not in book.sheets:
             known = ", ".join(map(repr, book.sheets))[:QUOTED_MAX]
             raise BadInput(f"{label}: has no sheet {name!r}; there is {known}")
-        yield from book.rows(name)
+        return book, name
+
+
+def _rows(book: Workbook, sheet: str, label: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row of a sheet that is not blank."""
+    with _understood(label):
+        for line, values in book.rows(sheet):
+            cells = [_TEXTS.get(type(value), str)(value) for value in values]
+            while cells and not cells[-1]:
+                cells.pop()
+            if any(map(str.strip, cells)):
+                yield line, cells
 
 
 @contextmanager
