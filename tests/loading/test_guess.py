@@ -14,7 +14,7 @@ from masthead.errors import BadInput
 from masthead.loading.guess import guess_mapping
 from masthead.loading.guess_words import COLUMNS, plain
 from masthead.loading.load import Options, load
-from masthead.loading.mapping import parse_mapping
+from masthead.loading.mapping_toml import parse_mapping
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.records import publishers

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.errors import BadInput, MastheadError
-from masthead.loading.mapping import parse_mapping
+from masthead.loading.mapping_toml import parse_mapping
 from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, natural_keys
 from tests.loading.records import publishers
 from tests.loading.rewritten import Style, mapping_of, rewrite, write
@@ -59,20 +59,68 @@ def test_exported_rewritten_and_mapped_back_all_rows_are_the_same(
     assert mapped.everything() == plain.everything()
 
 
+_KEYS = "key of when column constant values default dates first join scale day only except A"
+KEYS = st.sampled_from(_KEYS.split())
+_SETTINGS = "dates decimal yes no ignore empty separator header skip_last split only except"
+SETTING_NAMES = st.sampled_from(_SETTINGS.split())
+FORMS = st.sampled_from(["column", "first", "join", "key"])
+BESIDE = st.sampled_from(["values", "default", "dates", "day", "scale", "when", "of"])
 TOML_VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.sampled_from(['"A"', '"B"', '""', "1", "true", "1.5", "2025-01-01", "[]", '["A"]', "{}"]),
+    st.sampled_from(
+        [
+            '"A"',
+            '"B"',
+            '""',
+            "1",
+            "true",
+            "1.5",
+            "2025-01-01",
+            "[]",
+            '["A"]',
+            "{}",
+            "0.01",
+            '"{A} {B}"',
+            "nan",
+        ]
+    ),
     lambda inner: (
         st.builds(
             "{{ {} = {} }}".format,
-            st.sampled_from(
-                ["key", "of", "when", "column", "constant", "values", "default", "dates"]
-            ),
+            KEYS,
             inner,
         )
+        | st.builds("{{ {} = {}, {} = {} }}".format, FORMS, inner, BESIDE, inner)
         | st.builds("[{}, {}]".format, inner, inner)
     ),
     max_leaves=4,
 )
+SOURCES = [
+    '"A"',
+    '"B"',
+    '"p"',
+    '{ key = ["A", "B"] }',
+    '{ key = ["A", { constant = "x" }], when = ["B"] }',
+    '{ first = ["A", "B"] }',
+    '{ first = [{ key = ["A"], when = ["B"] }, { key = ["p"] }] }',
+    '{ join = "{A} {B}" }',
+    '{ column = "B", scale = 0.01 }',
+    '{ column = "B", values = { "1*" = 2, "*" = "*" } }',
+    '{ column = "B", dates = ["D.M.YYYY", "MMM YY"], day = "last" }',
+]
+SETTINGS = [
+    '"."',
+    '","',
+    '"DD.MM.YYYY"',
+    '["A"]',
+    '["", "C"]',
+    "1",
+    "2",
+    "[1, 2]",
+    "-1",
+    '{ A = "{p} {q}" }',
+    '{ C = ["{A}"] }',
+    '{ A = ["1*", ""] }',
+]
 NAMES = st.sampled_from([column.name for table in TABLES for column in table.columns])
 
 
@@ -84,8 +132,8 @@ def almost_mappings(draw: st.DrawFn) -> str:
         st.lists(
             st.builds(
                 "{} = {}".format,
-                st.sampled_from(["dates", "decimal", "yes", "no", "ignore", "empty", "separator"]),
-                st.sampled_from(['"."', '","', '"DD.MM.YYYY"', '["A"]', '["", "C"]']),
+                SETTING_NAMES,
+                st.sampled_from(SETTINGS),
             ),
             max_size=3,
             unique_by=lambda line: line.split(" = ")[0],
@@ -94,12 +142,13 @@ def almost_mappings(draw: st.DrawFn) -> str:
     for table in draw(
         st.lists(st.sampled_from(TABLES), min_size=1, max_size=2, unique_by=lambda t: t.name)
     ):
-        lines.append(f"[files.tables.{table.name}]")
+        is_list = draw(st.booleans())
+        lines.append(
+            f"[[files.tables.{table.name}]]" if is_list else f"[files.tables.{table.name}]"
+        )
         names = {*table.key, *draw(st.sets(NAMES, max_size=3))}
         lines += [
-            f"{name} = "
-            + draw(st.sampled_from(['"A"', '"B"', '{ key = ["A", "B"] }']) | TOML_VALUES)
-            for name in sorted(names)
+            f"{name} = " + draw(st.sampled_from(SOURCES) | TOML_VALUES) for name in sorted(names)
         ]
     return "\n".join(lines) + "\n"
 

@@ -13,7 +13,7 @@ import pytest
 
 from masthead.errors import BadInput, BadUsage
 from masthead.loading.load import Options, load
-from masthead.loading.mapping import parse_mapping
+from masthead.loading.mapping_toml import parse_mapping
 from masthead.store.merging import Counts
 from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, refusal
 
@@ -246,7 +246,8 @@ def test_of_a_rejected_row_the_records_without_a_problem_are_loaded(
     written = (tmp_path / "r" / "Abonnenten 1.csv").read_text().splitlines()
     assert written[0] == FLAT.splitlines()[0] + ";reason"
     assert written[1].endswith(
-        ";Seit (subscriptions.date_created): '31.31.2024' is not a date written DD.MM.YYYY"
+        ";Seit (subscriptions.date_created): '31.31.2024' is not a date written DD.MM.YYYY: "
+        "there is no such day or time"
     )
 
 
@@ -306,13 +307,20 @@ def test_dates_are_read_as_the_mapping_says(
 
 
 @pytest.mark.parametrize(
-    "written",
-    ["2025-31-12", "31/12/25", "31.12.2025", "0/1/2025", "31/02/2025", "31/12/2025 25:00"],
+    ("written", "why"),
+    [
+        ("2025-31-12", ": there is no such day or time"),
+        ("31/12/25", ""),
+        ("31.12.2025", ""),
+        ("0/1/2025", ""),
+        ("31/02/2025", ": there is no such day or time"),
+        ("31/12/2025 25:00", ": there is no such day or time"),
+    ],
 )
-def test_an_invalid_date_is_a_problem(publisher: Publisher, written: str) -> None:
+def test_an_invalid_date_is_a_problem(publisher: Publisher, written: str, why: str) -> None:
     mapping = of_subscribers('subscriber_id = "A"\ndelete_date = "B"', 'dates = "DD/MM/YYYY"')
     assert refusal(publisher, {"s.csv": f"A,B\n1,{written}\n"}, mapping) == [
-        f"s.csv:2: B (subscribers.delete_date): {written!r} is not a date written DD/MM/YYYY"
+        f"s.csv:2: B (subscribers.delete_date): {written!r} is not a date written DD/MM/YYYY{why}"
     ]
 
 
@@ -403,7 +411,8 @@ def test_values_replace_the_words_of_a_column_and_default_the_others(small: Publ
         '[[files]]\nname = "x"\nempty = ["NULL"]\n[files.tables.subscriptions]\n'
         'subscription_id = "A"\ntype = { column = "B", values = { P = "Print", "" = "Both" } }\n'
         'copies = { column = "C", default = 1 }\n'
-        'audit_classification = { column = "D", values = { Q = "paid" }, default = "free" }\n'
+        'audit_classification = { column = "D", values = { Q = "paid", "*" = "free" }, '
+        'default = "free" }\n'
     )
 
     def loaded(cells: str) -> tuple[Any, ...]:
@@ -591,14 +600,18 @@ def test_all_mistakes_are_told_at_once_each_with_its_place() -> None:
         "files[0].yes[1]: has to be text, and is a whole number",
         (
             "files[0].dates: 'DD/MM/YYYYY' is no order of a date: it has YYYY or YY, "
-            "MM or M, and DD or D once each, with . / - or spaces between, such as DD.MM.YYYY"
+            "MM or M (MMM for a name), and DD or D once each, with . / - , or spaces between, "
+            "such as DD.MM.YYYY"
         ),
         ("files[0].tables.subscribers.emial: there is no column 'emial'; the nearest is 'email'"),
         (
             "files[0].tables.subscribers.first_name: has to be the name of a column, "
             "or a table with one of its forms"
         ),
-        ("files[0].tables.subscribers.source: has to have exactly one of column, constant and key"),
+        (
+            "files[0].tables.subscribers.source: has to have exactly one of "
+            "column, constant, first, join, key"
+        ),
         ("files[0].tables.subscribers.subscriber_id: missing: the key of subscribers"),
         "files[1].decimal: has to be one of '.', ','",
         "files[1].tables.subscriptions.subscription_id.key: names no column",

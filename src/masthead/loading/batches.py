@@ -22,7 +22,9 @@ class Said(NamedTuple):
     A setting that is None is detected, or has its default.
 
     ``format`` is "csv", "tsv", "ndjson" or "xlsx", ``encoding`` a name that Python knows,
-    ``separator`` and ``quote`` are one character each, and ``sheet`` is the name of a sheet.
+    ``separator`` and ``quote`` are one character each, ``sheet`` is the name of a sheet. ``header``
+    has the lines of the names, none if they are in the first row, and ``skip_last`` is the number
+    of rows at the end that are no records.
     """
 
     format: str | None = None
@@ -30,6 +32,8 @@ class Said(NamedTuple):
     separator: str | None = None
     quote: str | None = None
     sheet: str | None = None
+    header: tuple[int, ...] = ()
+    skip_last: int = 0
 
 
 class Known(Said):

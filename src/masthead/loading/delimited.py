@@ -21,6 +21,7 @@ from masthead.loading.batches import (
     too_many_cells,
 )
 from masthead.loading.detection import UTF_8, encoding_name
+from masthead.loading.table_place import rows_of_table
 
 KEPT = "masthead.loading"
 """The name of the error handler of :class:`Decoded`; writers of rows use it too."""
@@ -105,12 +106,13 @@ codecs.register_error(KEPT, _keep)
 def delimited_rows(
     unpacked: IO[bytes], label: str, said: Said
 ) -> Generator[tuple[int, list[str]], None, None]:
-    """Yield the line and the cells of each row that is not blank; the first row is the header.
+    """Yield the line and the cells of each row that is not blank; the first one is the header.
 
     A line ``sep=;`` before the header is not a row. Raises BadInput, with file and line, for broken
     quotes and for a row of more than 16 MiB or 10,000 cells.
     """
-    return _rows(Decoded(unpacked, said.encoding, newline=""), label, said)
+    rows = _rows(Decoded(unpacked, said.encoding, newline=""), label, said)
+    return rows_of_table(rows, label, said)
 
 
 def _rows(decoded: Decoded, label: str, said: Said) -> Generator[tuple[int, list[str]], None, None]:
@@ -166,7 +168,7 @@ def delimited_batches(
         cells = list(zip(*good, strict=True)) if good else [()] * len(header)
         return Batch(header, lines, cells, unreadable, raw.tell())
 
-    with closing(_rows(decoded, label, said)) as rows:
+    with closing(rows_of_table(_rows(decoded, label, said), label, said)) as rows:
         _, header = next(rows, (1, []))
         header[:1] = [name.removeprefix("\ufeff") for name in header[:1]]
         for line, row in rows:

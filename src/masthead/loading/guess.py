@@ -326,7 +326,7 @@ def _writing(tables: Mapping[str, list[_Line]], values: Values) -> tuple[Writing
     if yes or no:
         lines.append(_Line("yes", f"[{', '.join(map(_toml, yes))}]"))
         lines.append(_Line("no", f"[{', '.join(map(_toml, no))}]"))
-    return Writing(dates, decimal, currency, frozenset(yes), frozenset(no)), lines
+    return Writing((dates,), decimal, currency, frozenset(yes), frozenset(no)), lines
 
 
 def _name(source: str) -> str:
@@ -343,7 +343,7 @@ def _fitting(cells: Sequence[str]) -> Iterator[str]:
     some = list(dict.fromkeys(cells))
     day = Field("day", Date(), fields_by_name(TABLES_BY_NAME["issues"])["date"].missing)
     for order in _ORDERS:
-        if all(map(_accepts(reader(day, Column(""), Writing(order))), some)):
+        if all(map(_accepts(reader(day, Column(("",)), Writing((order,)))), some)):
             yield order
 
 
@@ -375,10 +375,10 @@ def _line(table: Table, line: _Line, values: Values, writing: Writing) -> _Line:
         order = _order(cells)
         if order is None:
             return line._replace(comment="GUESS: not all of its values are dates that are known")
-        if writing.dates not in _fitting(cells):
+        if not set(writing.dates) & set(_fitting(cells)):
             source = f"{{ column = {line.source}, dates = {_toml(order)} }}"
             return line._replace(source=source)
-    read = reader(field, Column(name), writing)
+    read = reader(field, Column((name,)), writing)
     if not all(map(_accepts(read), dict.fromkeys(cells))):
         return line._replace(comment="GUESS: not all of its values fit")
     return line

@@ -242,7 +242,9 @@ class _Loading:
                 _add(staging, number, file.table, check_batch(file.table, records))
                 self.advance(file, batch.done)
             return rows
-        mapper, keys_of_rows = Mapper(file, keys), key_columns(file.mapping)
+        settings = accounts.settings_of(staging.connection, self.account_id)
+        mapper = Mapper(file, keys, str(settings["time_zone"]))
+        keys_of_rows = key_columns(file.mapping)
         source = source_batches(file.path, file.label, file.said, allow_truncated=allow_truncated)
         for batch in source:
             rows += len(batch.lines) + len(batch.unreadable)

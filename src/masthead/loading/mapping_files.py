@@ -6,8 +6,9 @@ from pathlib import Path
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME
 from masthead.errors import BadInput
 from masthead.loading.files import InputFile, find_files, found_in, input_file
-from masthead.loading.mapping import FileMapping, nearest, read_mapping
+from masthead.loading.mapping import FileMapping, nearest
 from masthead.loading.mapping_rows import MappedFile, is_of_workbook
+from masthead.loading.mapping_toml import read_mapping
 from masthead.loading.sources import complete, header_of, stem_and_format, unpacked_name
 
 Input = InputFile | MappedFile

@@ -22,12 +22,12 @@ class MissingRecords:
     def __init__(self, mapping: FileMapping, has_value: Callable[[str | None], bool]) -> None:
         self._tables = mapping.tables
         self._has_value = has_value
-        self._columns = [*mapping.columns()]
+        self._columns = [*mapping.used()]
         self._values_of = [
             {name for source in mapped.sources.values() for name in _values(source)}
             for mapped in mapping.tables
         ]
-        self._subjects = _subjects([table for table, _ in mapping.tables])
+        self._subjects = _subjects([each.table for each in mapping.tables])
         self._joins = [_joined(mapped, mapping.tables) for mapped in mapping.tables]
         self._only_in = cache(self._only_in_uncached)
 
@@ -36,15 +36,22 @@ class MissingRecords:
         lines: Sequence[int],
         by_name: Mapping[str, Cells],
         are_there: Sequence[Sequence[bool]],
+        are_meant: Sequence[Sequence[bool]],
     ) -> Iterator[UnreadableRow]:
-        """Yield the rows that lack a record; ``are_there`` says by table which rows have one."""
+        """Yield the rows that lack a record; ``are_there`` says by table which rows have one.
+
+        ``are_meant`` says by table which rows its condition counts; others lack none.
+        """
         if all(map(all, are_there)):
             return
-        for row, has in enumerate(zip(*are_there, strict=True)):
-            if not all(has) and (sentence := self._sentence(row, by_name, has)):
+        by_row = zip(zip(*are_there, strict=True), zip(*are_meant, strict=True), strict=True)
+        for row, (has, is_meant) in enumerate(by_row):
+            if has != is_meant and (sentence := self._sentence(row, by_name, has, is_meant)):
                 yield UnreadableRow(lines[row], "row", sentence)
 
-    def _sentence(self, row: int, by_name: Mapping[str, Cells], has: Sequence[bool]) -> str | None:
+    def _sentence(
+        self, row: int, by_name: Mapping[str, Cells], has: Sequence[bool], is_meant: Sequence[bool]
+    ) -> str | None:
         """Return the problem of a row that lacks records of some tables, None if it is right."""
 
         def given(name: str) -> bool:
@@ -52,7 +59,9 @@ class MissingRecords:
             return cells is not None and self._has_value(cells[row])
 
         lacking = tuple(
-            n for n, is_there in enumerate(has) if not is_there and not self._is_left_out(n, given)
+            n
+            for n, is_there in enumerate(has)
+            if is_meant[n] and not is_there and not self._is_left_out(n, given)
         )
         if (any(has) and not lacking) or not any(map(given, self._columns)):
             return None
@@ -73,7 +82,7 @@ class MissingRecords:
                 return self._of_table(part, f"it joins a record of {' and '.join(joined)}")
         there = {self._tables[n].table.name for n, is_there in enumerate(has) if is_there}
         for part in lacking:
-            table, sources = self._tables[part]
+            table, sources = self._tables[part][:2]
             name = table.name
             # The key of an id that is not made here has no `when`.
             is_made = any(isinstance(sources[column], Key) for column in table.key)
@@ -83,7 +92,7 @@ class MissingRecords:
 
     def _is_left_out(self, part: int, given: Callable[[str], bool]) -> bool:
         """Return whether the columns of a key's ``when`` say that there is no record."""
-        table, sources = self._tables[part]
+        table, sources = self._tables[part][:2]
         conditions = [
             source.when
             for name in table.key
@@ -110,7 +119,7 @@ class MissingRecords:
 
     def _keys_of(self, part: int) -> tuple[str, ...]:
         """Return the columns from which the key of a table comes."""
-        table, sources = self._tables[part]
+        table, sources = self._tables[part][:2]
         return tuple(column for name in table.key for column in _values(sources[name]))
 
 
@@ -173,9 +182,9 @@ def _joined(
 ) -> list[tuple[int, Table, tuple[str, ...]]]:
     """Return the tables that a table refers to by columns of the source, with these columns."""
     return [
-        (number, table, _values(source))
+        (number, other.table, _values(source))
         for column, target in mapped.table.references.items()
         if (source := mapped.sources.get(column)) is not None and _values(source)
-        for number, (table, _) in enumerate(tables)
-        if table.name == target
+        for number, other in enumerate(tables)
+        if other.table.name == target
     ]

@@ -23,13 +23,16 @@ from masthead.loading.cleaning import BadCell, cleaned, key_text
 from masthead.loading.files import REASON
 from masthead.loading.mapping import (
     FileMapping,
+    Fixed,
     Key,
+    KeyChoice,
     Source,
     TableMapping,
     columns_of,
     fields_by_name,
     nearest,
 )
+from masthead.loading.mapping_columns import Cells, Columns, Rows
 from masthead.loading.mapping_missing import MissingRecords
 from masthead.loading.mapping_values import Column, Value, reader
 from masthead.loading.sources import stem_and_format
@@ -37,7 +40,6 @@ from masthead.store.natural_keys import NaturalKeys, key_of
 from masthead.store.staging import NUMBERS_PER_FILE, Problem
 
 Read = Callable[[str], Value]
-Cells = Sequence[str | None]
 _Reads = Mapping[str, Read]
 
 _LISTED_MAX = 20
@@ -97,10 +99,12 @@ class MappedFile(NamedTuple):
         part = problem.file % NUMBERS_PER_FILE - 1
         if not 0 <= part < len(self.mapping.tables):
             return problem.column
-        table, sources = self.mapping.tables[part]
-        source = sources.get(problem.column)
-        names = ", ".join(name[:QUOTED_MAX] for name in columns_of(source)) if source else ""
-        column = f"{table.name}.{problem.column}"
+        mapped = self.mapping.tables[part]
+        source = mapped.sources.get(problem.column)
+        origins = self.mapping.origins()
+        columns = [origins.get(name, name) for name in columns_of(source)] if source else []
+        names = ", ".join(name[:QUOTED_MAX] for name in dict.fromkeys(columns))
+        column = f"{mapped.table.name}.{problem.column}"
         return f"{names} ({column})" if names else column
 
     def header_problems(self, _line: int, header: Sequence[str]) -> list[str]:
@@ -110,12 +114,16 @@ class MappedFile(NamedTuple):
     def wrong_columns(self, names: Sequence[str], *, has_all: bool) -> list[str]:
         """Return the problems of a source's columns; without ``has_all``, some may be missing."""
         used = self.mapping.columns()
-        ignored = {REASON, *self.mapping.ignore}
+        parts = self.mapping.origins()
         if has_all and used and not used.keys() & set(names):
             # This line is not a header and may hold anything, so the message does not show it.
             expected = f"{self.mapping_label} names, such as {next(iter(used))[:QUOTED_MAX]!r}"
             return [f"{self.label}: the first line has none of the columns that {expected}"]
-        unused = [name for name in names if name not in used and name not in ignored]
+        unused = [
+            name
+            for name in names
+            if name not in used and name != REASON and not self.mapping.ignore.has(name)
+        ]
         problems = [
             f"{self.label}: the column {name[:QUOTED_MAX]!r} is used by no table; if it is not "
             f"needed, add it to {self.mapping.place}.ignore in {self.mapping_label}"
@@ -130,6 +138,12 @@ class MappedFile(NamedTuple):
             ][:_LISTED_MAX]
         if (twice := first_repeated(name for name in names if name in used)) is not None:
             problems.append(f"{self.label}: the column {twice[:QUOTED_MAX]!r} occurs twice")
+        problems += [
+            f"{self.mapping_label}: {self.mapping.place}.split: {self.label} has a column "
+            f"{name[:QUOTED_MAX]!r} too: give the part another name"
+            for name in names
+            if name in parts
+        ]
         return problems
 
     def key_of(self, part: int, column: str) -> str | None:
@@ -152,30 +166,31 @@ class MappedBatch(NamedTuple):
 class Mapper:
     """Maps the batches of one file."""
 
-    def __init__(self, file: MappedFile, keys: NaturalKeys) -> None:
+    def __init__(self, file: MappedFile, keys: NaturalKeys, time_zone: str) -> None:
         self._file = file
         self._keys = keys
-        self._empty = file.mapping.writing.empty | {""}
+        self._columns = Columns(file.mapping)
         self._used = file.mapping.columns().keys()
         self._exact = {
-            source.column
-            for _, sources in file.mapping.tables
-            for name, source in sources.items()
-            if isinstance(source, Column) and name in SECRET
+            name
+            for mapped in file.mapping.tables
+            for target, source in mapped.sources.items()
+            if isinstance(source, Column) and target in SECRET
+            for name in source.columns
         }
-        self._missing = MissingRecords(file.mapping, self._has_value)
+        self._missing = MissingRecords(file.mapping, self._columns.has_value)
         self._reads = [
             {
                 name: reader(
-                    fields_by_name(table)[name],
+                    fields_by_name(mapped.table)[name],
                     source,
-                    file.mapping.writing,
+                    file.mapping.writing._replace(time_zone=time_zone),
                     has_types=file.has_types,
                 )
-                for name, source in sources.items()
+                for name, source in mapped.sources.items()
                 if isinstance(source, Column)
             }
-            for table, sources in file.mapping.tables
+            for mapped in file.mapping.tables
         ]
 
     def batches(self, batch: Batch) -> Iterator[MappedBatch]:
@@ -189,102 +204,122 @@ class Mapper:
         ):
             raise BadInput("\n".join(problems))
         cells = {
-            name: column if name in self._exact else cleaned(column, self._empty)
+            name: column if name in self._exact else cleaned(column, self._columns.empty)
             for name, column in zip(names, batch.cells, strict=True)
             if name in self._used
         }
-        are_there = []
+        rows = self._columns.rows(batch.lines, cells)
+        count = len(rows.lines)
+        are_there, are_meant = [], []
         for part, mapped in enumerate(self._file.mapping.tables):
-            is_there, found = self._mapped(batch, cells, mapped, self._reads[part])
+            meant = self._columns.are_meant(mapped.condition, rows.cells, count) or [True] * count
+            is_there, found = self._mapped(rows, meant, batch.done, mapped, self._reads[part])
             are_there.append(is_there)
+            are_meant.append(meant)
             yield MappedBatch(part, mapped.table, *found)
-        unread = [*batch.unreadable, *self._missing.rows(batch.lines, cells, are_there)]
-        rest = Batch((), (), (), unread, batch.done)
+        missing = self._missing.rows(rows.lines, rows.cells, are_there, are_meant)
+        rest = Batch((), (), (), [*batch.unreadable, *rows.problems, *missing], batch.done)
         yield MappedBatch(len(self._reads), self._file.mapping.tables[0].table, rest, {})
 
     def _mapped(
-        self, batch: Batch, by_name: Mapping[str, Cells], mapped: TableMapping, reads: _Reads
+        self,
+        rows: Rows,
+        is_there: list[bool],
+        done: int,
+        mapped: TableMapping,
+        reads: _Reads,
     ) -> tuple[list[bool], tuple[Batch, _Reads]]:
-        """Return which rows have a record of a table, and the records, each of them once."""
-        count = len(batch.lines)
-        is_there = [True] * count
+        """Return which rows have a record of a table, and the records, each of them once.
+
+        Only rows that are meant (``is_there``) can have one.
+        """
+        count = len(rows.lines)
+        by_name = rows.cells
         columns: list[Cells] = []
         for name, source in mapped.sources.items():
             if isinstance(source, Key):
                 cells = self._key_texts(source, by_name, count)
             else:
-                cells = self._cells(source, by_name, count)
+                cells = self._columns.cells_of(source, by_name, count)
             columns.append(cells)
             if name in mapped.table.key:
                 is_there = list(map(and_, is_there, self._have_values(source, cells)))
         if columns and not all(is_there):
             columns = [list(compress(cells, is_there)) for cells in columns]
-        lines: Sequence[int] = list(compress(batch.lines, is_there))
+        lines: Sequence[int] = list(compress(rows.lines, is_there))
         keys = [
             c for c, name in zip(columns, mapped.sources, strict=True) if name in mapped.table.key
         ]
         if len(set(zip(*keys, strict=True))) < len(lines):
-            rows = list(zip(*columns, strict=True))
-            first = dict(zip(reversed(rows), reversed(lines), strict=True))
+            records = list(zip(*columns, strict=True))
+            first = dict(zip(reversed(records), reversed(lines), strict=True))
             lines = sorted(first.values())
-            columns = list(zip(*dict.fromkeys(rows), strict=True))
+            columns = list(zip(*dict.fromkeys(records), strict=True))
         return is_there, (
-            Batch(list(mapped.sources), lines, columns, (), batch.done),
+            Batch(list(mapped.sources), lines, columns, (), done),
             {**reads, **self._read_keys(mapped, columns)},
         )
-
-    @staticmethod
-    def _cells(source: Column, by_name: Mapping[str, Cells], count: int) -> Cells:
-        if source.column is None:
-            return [""] * count
-        cells = by_name.get(source.column) or [None] * count
-        return cells if source.default is None else [cell or "" for cell in cells]
 
     def _have_values(self, source: Source, cells: Cells) -> Iterator[bool]:
         """Yield whether each cell of a key's column has a value after it is read."""
         if isinstance(source, Key):
             return map(bool, cells)
-        if source.column is None or source.default is not None or "" in (source.values or ()):
+        if source.is_always_there:
             return repeat(True, len(cells))
-        return map(self._has_value, cells)
-
-    def _has_value(self, cell: str | None) -> bool:
-        return cell is not None and cell.strip() not in self._empty
+        return map(self._columns.has_value, cells)
 
     def _key_texts(self, key: Key, by_name: Mapping[str, Cells], count: int) -> Cells:
         """Return the key of each row: "" if it is empty, None if the row has no such columns."""
+        first, *others = (self._choice_texts(each, by_name, count) for each in key.choices)
+        for other in others:
+            first = [
+                one or two or (None if one is None and two is None else "")
+                for one, two in zip(first, other, strict=True)
+            ]
+        return first
+
+    def _choice_texts(self, key: KeyChoice, by_name: Mapping[str, Cells], count: int) -> Cells:
         nothing = [None] * count
-        if len(key.columns) == 1:
-            cells = by_name.get(key.columns[0]) or nothing
-            known_cells = {cell: self._one_text(cell) for cell in set(cells)}
-            texts = [known_cells[cell] for cell in cells]
+        if len(key.parts) == 1:
+            texts = self._part_texts(key.parts[0], by_name, count)
         else:
-            rows = list(zip(*(by_name.get(name) or nothing for name in key.columns), strict=True))
-            known = {parts: self._key_text(parts) for parts in set(rows)}
-            texts = [known[parts] for parts in rows]
+            parts = [
+                [part.text] * count if isinstance(part, Fixed) else by_name.get(part) or nothing
+                for part in key.parts
+            ]
+            are_columns = [isinstance(part, str) for part in key.parts]
+            rows = list(zip(*parts, strict=True))
+            known = {row: self._key_text(row, are_columns) for row in set(rows)}
+            texts = [known[row] for row in rows]
         if key.when:
             conditions = zip(*(by_name.get(name) or nothing for name in key.when), strict=True)
+            has_value = self._columns.has_value
             texts = [
-                text and (text if any(map(self._has_value, cells)) else "")
+                text and (text if any(map(has_value, cells)) else "")
                 for text, cells in zip(texts, conditions, strict=True)
             ]
         return texts
 
-    def _one_text(self, cell: str | None) -> str | None:
-        if cell is None:
-            return None
-        text = cell.strip()
-        if text in self._empty:
-            return ""
-        return cell if isinstance(cell, BadCell) else key_text(text)
+    def _part_texts(self, part: str | Fixed, by_name: Mapping[str, Cells], count: int) -> Cells:
+        if isinstance(part, Fixed):
+            return [key_text(part.text)] * count
+        cells = by_name.get(part) or [None] * count
+        known = {cell: self._one_text(cell) for cell in set(cells)}
+        return [known[cell] for cell in cells]
 
-    def _key_text(self, parts: Sequence[str | None]) -> str | None:
+    def _one_text(self, cell: str | None) -> str | None:
+        if cell is None or isinstance(cell, BadCell):
+            return cell
+        return key_text(self._columns.text(cell))
+
+    def _key_text(self, parts: Sequence[str | None], are_columns: Sequence[bool]) -> str | None:
+        """Return the key of the parts; fixed parts alone are no key unless there are no others."""
         texts = list(map(self._one_text, parts))
         if bad := next((text for text in texts if isinstance(text, BadCell)), None):
             return bad
-        if any(texts):
+        if any(compress(texts, are_columns)) or not any(are_columns):
             return key_of([text or "" for text in texts])
-        return None if all(part is None for part in parts) else ""
+        return None if all(part is None for part in compress(parts, are_columns)) else ""
 
     def _read_keys(self, mapped: TableMapping, columns: Sequence[Cells]) -> _Reads:
         reads: dict[str, Read] = {}

@@ -5,8 +5,8 @@ messages complete the sentence "<value> is …".
 """
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import date, time
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import lru_cache
 from hashlib import md5
 from typing import NamedTuple
@@ -25,6 +25,9 @@ from masthead.contract.kinds import (
 )
 from masthead.contract.shapes import Field
 from masthead.loading.cleaning import whole, without_decimals
+from masthead.loading.mapping_dates import ISO, DayOfMonth, date_reader
+from masthead.loading.templates import Join
+from masthead.loading.words import Replacements
 
 Value = int | str | None
 Convert = Callable[[str], str]
@@ -35,71 +38,51 @@ _CODES = frozenset(("renewal_code", "zip_code"))
 _LISTED_MAX = 12
 """The maximum number of words that a message lists."""
 
-_DAY_TOKENS = re.compile(r"YYYY|YY|MM|M|DD|D|[-/. ]+")
-_DIGITS = {
-    "YYYY": "(?P<y>[0-9]{4})",
-    "YY": "(?P<y>[0-9]{2})",
-    "MM": "(?P<m>[0-9]{2})",
-    "M": "(?P<m>[0-9]{1,2})",
-    "DD": "(?P<d>[0-9]{2})",
-    "D": "(?P<d>[0-9]{1,2})",
-}
-_TIME = r"(?:(?:[T ] ?)(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?)(?:[.,][0-9]{1,9})?)?"
-_CENTURY_TURNS_AT = 69
-"""Years of two digits are 1969 to 2068, as in POSIX."""
-
-ISO = "YYYY-MM-DD"
 _GROUPS = " '\u2019\u00a0\u202f"
 """Thousands separators besides ``.`` or ``,``, whichever is not the decimal sign."""
+
+_PLAIN_NUMBER = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,9})?")
 
 
 class Writing(NamedTuple):
     """How a source writes its values. ``yes`` and ``no`` are in lower case.
 
-    ``dates`` is the order of a day, such as ``DD.MM.YYYY``. ``decimal`` is "." or "," if it is
-    given. Cells that are in ``empty`` are missing values.
+    ``dates`` are the forms of dates, such as ``DD.MM.YYYY``. ``decimal`` is "." or "," if it is
+    given. Cells that are in ``empty`` are missing values. ``time_zone`` is that of the account.
     """
 
-    dates: str = ISO
+    dates: tuple[str, ...] = (ISO,)
     decimal: str | None = None
     currency: str | None = None
     yes: frozenset[str] = frozenset()
     no: frozenset[str] = frozenset()
     empty: frozenset[str] = frozenset()
+    time_zone: str = "UTC"
 
 
 class Column(NamedTuple):
-    """A column of the source, or a constant if ``column`` is None.
+    """Columns of the source from which a value comes, or a constant if there are no ``columns``.
 
-    ``values`` replaces the words of the source. It lists all of them, unless there is a
-    ``default``, which also replaces an empty cell. ``constant`` is the value of each row.
+    The value is that of the first column that has one, or all of them joined by ``join``.
+    ``values`` replaces the words of the source, and lists all of them. ``default`` replaces an
+    empty cell. ``dates`` are the forms of dates, and ``day`` is the day of those without one.
+    Numbers are multiplied by ``scale``. ``constant`` is the value of each row.
     """
 
-    column: str | None
-    values: Mapping[str, str] | None = None
+    columns: tuple[str, ...]
+    join: Join | None = None
+    values: Replacements | None = None
     default: str | None = None
-    dates: str | None = None
+    dates: tuple[str, ...] = ()
+    day: DayOfMonth | None = None
+    scale: Decimal | None = None
     constant: str = ""
 
-
-@lru_cache(maxsize=100)
-def day_pattern(dates: str) -> re.Pattern[str]:
-    """Return the pattern of days written as ``dates``, with groups y, m, d and time.
-
-    Raises ValueError if ``dates`` is not an order of a day.
-    """
-    tokens = _DAY_TOKENS.findall(dates)
-    parts = [token for token in tokens if token in _DIGITS]
-    one_each = sorted(part[0] for part in parts) == ["D", "M", "Y"]
-    if "".join(tokens) != dates or not one_each:
-        raise ValueError(
-            f"{dates[:40]!r} is no order of a date: it has YYYY or YY, MM or M, and DD or D once "
-            "each, with . / - or spaces between, such as DD.MM.YYYY"
-        )
-    if len(tokens) < 5 and not {"M", "D"}.isdisjoint(parts):
-        raise ValueError(f"{dates!r}: without a sign between, months and days are MM and DD")
-    day = "".join(_DIGITS.get(token) or re.escape(token) for token in tokens)
-    return re.compile(day + _TIME)
+    @property
+    def is_always_there(self) -> bool:
+        """Whether each row has a value, whatever its cells are."""
+        has_empty = self.values is not None and "" in self.values.exact
+        return not self.columns or self.default is not None or has_empty
 
 
 def reader(
@@ -112,11 +95,11 @@ def reader(
     whose decimal sign is a point.
     """
     parse = _digest if field.name == "password" else field.kind.parse
-    default = source.constant if source.column is None else source.default or ""
+    default = source.default or "" if source.columns else source.constant
     fallback = parse(default) if default else None
-    if source.column is None:
+    if not source.columns:
         return lambda _: fallback
-    convert = _conversion(field, writing, source.dates or writing.dates, has_types=has_types)
+    convert = _conversion(field, source, writing, has_types=has_types)
     words = _words(field.kind, writing)
     values = source.values
     keeps_spaces = isinstance(field.kind, Text)
@@ -136,8 +119,8 @@ def reader(
         stripped = text.strip()
         if stripped in writing.empty:
             text = stripped = ""
-        if values is not None and (stripped or "" in values):
-            text = stripped = _replaced(values, stripped, source.default)
+        if values is not None and (stripped or "" in values.exact):
+            text = stripped = _replaced(values, stripped)
             return parse(text) if text else None
         if (word := words.get(stripped.casefold())) is not None:
             return parse(word)
@@ -148,10 +131,11 @@ def reader(
     return _remembering(field.kind, read)
 
 
-def _replaced(values: Mapping[str, str], text: str, default: str | None) -> str:
-    found = values.get(text, default)
+def _replaced(values: Replacements, text: str) -> str:
+    found = values.get(text)
     if found is None:
-        raise ValueError(f"not one of the values in the mapping: {_listed(values)}")
+        listed = _listed([*values.exact, *values.patterns])
+        raise ValueError(f"not one of the values in the mapping: {listed}")
     return found
 
 
@@ -160,7 +144,7 @@ def _remembering(kind: Kind, read: Callable[[str], Value]) -> Callable[[str], Va
     return lru_cache(_REMEMBERED_MAX)(read) if isinstance(kind, _REPEATING) else read
 
 
-def _listed(words: Mapping[str, str]) -> str:
+def _listed(words: Sequence[str]) -> str:
     shown = [word[:40] or '""' for word in words][:_LISTED_MAX]
     return ", ".join(shown) + (", …" if len(words) > _LISTED_MAX else "")
 
@@ -176,40 +160,40 @@ def _words(kind: Kind, writing: Writing) -> dict[str, str]:
     return dict.fromkeys(writing.no, "0") | dict.fromkeys(writing.yes, "1")
 
 
-def _conversion(field: Field, writing: Writing, dates: str, *, has_types: bool) -> Convert:
+def _conversion(field: Field, source: Column, writing: Writing, *, has_types: bool) -> Convert:
     kind = field.kind
     if isinstance(kind, Date | DateTime):
-        return _date_reader(dates, has_time=isinstance(kind, DateTime))
+        return date_reader(
+            source.dates or writing.dates,
+            source.day,
+            writing.time_zone,
+            has_time=isinstance(kind, DateTime),
+        )
+    if source.scale is not None:
+        number = _number_reader(writing.decimal, writing.currency, has_types=has_types)
+        return _scaled(number, source.scale, is_whole=isinstance(kind, Integer))
+    if isinstance(kind, Bool | Flag | Bit):
+        return _yes_or_no(writing) if writing.yes or writing.no else str
     if isinstance(kind, Number | DecimalText) and (writing.decimal or writing.currency):
         return _number_reader(writing.decimal, writing.currency, has_types=has_types)
     if isinstance(kind, Integer):
         return whole
-    if field.name in _CODES:
-        return without_decimals
-    if isinstance(kind, Bool | Flag | Bit) and (writing.yes or writing.no):
-        return _yes_or_no(writing)
-    return lambda text: text
+    return without_decimals if field.name in _CODES else str
 
 
-def _date_reader(dates: str, *, has_time: bool) -> Convert:
-    patterns = [day_pattern(dates), day_pattern(ISO)]
+def _scaled(convert: Convert, scale: Decimal, *, is_whole: bool) -> Convert:
+    """Return ``convert`` for numbers that are multiplied by ``scale``."""
 
-    def convert(text: str) -> str:
-        found = next((match for p in patterns if (match := p.fullmatch(text))), None)
-        try:
-            if not found:
-                raise ValueError
-            year = found["y"]
-            if len(year) == 2:
-                year = f"{19 if int(year) >= _CENTURY_TURNS_AT else 20}{year}"
-            day = date(int(year), int(found["m"]), int(found["d"]))
-            hour, minute, second = f"{found['time'] or '0:00'}:00".split(":")[:3]
-            moment = time(int(hour), int(minute), int(second))
-        except ValueError:
-            raise ValueError(f"not a date written {dates}") from None
-        return f"{day.isoformat()} {moment:%H:%M:%S}" if has_time else day.isoformat()
+    def scaled(text: str) -> str:
+        number = convert(text)
+        if not _PLAIN_NUMBER.fullmatch(number):
+            raise ValueError("not a number")
+        product = Decimal(number) * scale
+        if is_whole and product == product.to_integral_value():
+            product = product.to_integral_value()
+        return f"{product:f}"
 
-    return convert
+    return scaled
 
 
 def _number_reader(decimal: str | None, currency: str | None, *, has_types: bool) -> Convert:

@@ -22,6 +22,7 @@ from masthead.loading.batches import (
 from masthead.loading.cleaning import BadCell, ShownNumber, formula_error, is_error
 from masthead.loading.package_parts import told
 from masthead.loading.regular_files import open_regular
+from masthead.loading.table_place import rows_of_table
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 from masthead.loading.workbook import Workbook
 
@@ -46,7 +47,7 @@ def xlsx_batches(path: Path, label: str, said: Said) -> Iterator[Batch]:
         book, sheet = _sheet(raw, label, said)
         with _understood(label):
             merged = book.merged_cells(sheet)
-        rows = _rows(book, sheet, label)
+        rows = rows_of_table(_rows(book, sheet, label), label, said)
         _, header = next(rows, (1, []))
         kept = [n for n, name in enumerate(header) if name]
         columns = [header[n] for n in kept]
@@ -85,7 +86,7 @@ def xlsx_rows(path: Path, label: str, said: Said) -> Iterator[tuple[int, list[st
     with _opened(path, label) as raw:
         header: list[str] = []
         book, sheet = _sheet(raw, label, said)
-        for line, row in _rows(book, sheet, label):
+        for line, row in rows_of_table(_rows(book, sheet, label), label, said):
             header = header or row
             yield line, row + [""] * (len(header) - len(row))
 

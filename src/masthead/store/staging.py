@@ -44,7 +44,7 @@ _LEFT_US = 86_400 * 1_000_000
 _IDS_PER_US = 1_000
 
 
-NUMBERS_PER_FILE = 32
+NUMBERS_PER_FILE = 128
 """How many numbers a file has. A file of one table uses the first. A mapped file uses one of the
 others for each of its tables, and the last for problems of whole rows."""
 

@@ -1,0 +1,71 @@
+"""Where the table of a file is: its header, and the rows after its last record."""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Sequence
+from itertools import zip_longest
+
+from masthead.errors import BadInput
+from masthead.loading.batches import Said
+
+_REASON = "reason"
+"""The last column of a file of rejected rows, whose header is its first row."""
+
+
+def rows_of_table(
+    rows: Iterable[tuple[int, list[str]]], label: str, said: Said
+) -> Generator[tuple[int, list[str]], None, None]:
+    """Yield the header and the records of the table among the rows of a file.
+
+    Each row comes with its line. The header is in the lines ``said.header``, in general in the
+    first row; the names of several rows are joined. The last ``said.skip_last`` rows are left out.
+    Raises BadInput if there is no row in a line of the header.
+    """
+    found = iter(rows)
+    header = _header(found, label, said.header) if said.header else next(found, None)
+    if header is None:
+        return
+    yield header
+    is_rejected = bool(header[1]) and header[1][-1] == _REASON
+    if not said.skip_last or is_rejected:
+        yield from found
+        return
+    waiting: deque[tuple[int, list[str]]] = deque()
+    for row in found:
+        waiting.append(row)
+        if len(waiting) > said.skip_last:
+            yield waiting.popleft()
+
+
+def _header(
+    rows: Iterable[tuple[int, list[str]]], label: str, wanted: Sequence[int]
+) -> tuple[int, list[str]]:
+    """Return the first line and the names of a header in the lines ``wanted``."""
+    names: list[list[str]] = []
+    for line, row in rows:
+        if not names and line < wanted[0] and row[-1] == _REASON:
+            return line, row
+        if line in wanted:
+            names.append(row)
+            if line == wanted[-1]:
+                break
+        elif line > wanted[-1]:
+            break
+    if len(names) < len(wanted):
+        lines = " and ".join(map(str, wanted))
+        raise BadInput(
+            f"{label}: has no names in line {lines}, where the mapping says that the header is"
+        )
+    joined = names[-1]
+    for upper in reversed(names[:-1]):
+        joined = _joined(upper, joined)
+    return wanted[0], joined
+
+
+def _joined(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
+    """Return the names of two rows; an empty cell of the upper one has the name on its left."""
+    names = []
+    last = ""
+    for above, below in zip_longest(upper, lower, fillvalue=""):
+        last = above.strip() or last
+        names.append(f"{last} {below.strip()}".strip())
+    return names
