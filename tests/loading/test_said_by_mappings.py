@@ -195,7 +195,7 @@ def test_a_part_of_a_cell_is_a_column_of_keys_values_and_conditions(
 def test_rows_that_a_condition_leaves_out_give_no_record_and_are_no_problem(
     publisher: Publisher,
 ) -> None:
-    """docs/mapping.md, "Conditions": of an entry, and of one table."""
+    """rules, "Flat rows": a condition of an entry, and of one table."""
     content = "id,mail,status,city\n1,a@e.org,active,Bath\n2,b@e.org,trash,Bath\n3,c@e.org,,Reno\n"
     mapping = """
         [files.tables.subscribers]
@@ -228,7 +228,7 @@ def test_the_first_column_with_a_value_is_taken(publisher: Publisher) -> None:
 
 
 def test_dates_of_machines_and_of_people(small: Publisher) -> None:
-    """rules, "Values of mapped files": zones, AM and PM, names of months, months as their ends."""
+    """decisions, "Zones in files"; rules, "Values of mapped files"."""
     content = (
         "id,created,deleted,until\n"
         "1,2024-01-15T23:30:00.000Z,,12/31/2026 12:00:00 AM\n"

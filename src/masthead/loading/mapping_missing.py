@@ -125,11 +125,12 @@ class MissingRecords:
 
 def key_columns(mapping: FileMapping) -> frozenset[str]:
     """Return the columns from which the keys of the tables come."""
+    origins = mapping.origins()
     return frozenset(
-        column
-        for table, sources in mapping.tables
-        for name in table.key
-        for column in _values(sources[name])
+        origins.get(column, column)
+        for mapped in mapping.tables
+        for name in mapped.table.key
+        for column in _values(mapped.sources[name])
     )
 
 
