@@ -28,13 +28,16 @@ if TYPE_CHECKING:
 TODAY = date(2026, 2, 10)
 TIDE, EBB = 1, 2
 ONE_PRINTED, TWO_LINES, UNLIMITED_DIGITAL, FREE, LONG, TWO_COPIES, SINGLE, FOR_MONTHS = range(1, 9)
-GIVEN: dict[int, tuple[int, int | None, int]] = {
-    1: (2, 1, 333),
+GIVEN: dict[int, tuple[int | date, int | None, int]] = {
+    1: (date(2026, 4, 1), 1, 333),
     2: (UNLIMITED, None, 1201),
     3: (3, 2, 0),
     4: (4, 4, 1000),
 }
-"""Issues, paid issues left and unearned cents of each subscription that has issues left."""
+"""Issues, paid issues left and unearned cents of each subscription that has issues left.
+
+The first is paid up to a day, that of an issue.
+"""
 
 
 def begin() -> Books:
@@ -135,10 +138,9 @@ def rows_of(books: Books) -> dict[str, list[dict[str, Value]]]:
             "type": each.type,
             "renew_campaign_active": each.campaign,
             # The files may leave out what follows from the rest, or have it wrong.
-            "issues": GIVEN[n][0] if n in GIVEN else None,
+            **_left(n),
             "paid_issues_left": GIVEN[n][1] if n in GIVEN else None,
             "unearned_revenue": f"{GIVEN[n][2] / 100:.2f}" if n in GIVEN else None,
-            "date_expired": None if n in GIVEN else "2025-06-30",
         }
         for n, each in books.subscriptions.items()
     ]
@@ -146,3 +148,13 @@ def rows_of(books: Books) -> dict[str, list[dict[str, Value]]]:
         {"subscription_id": key, "issue_id": issue} for key, issue in books.deliveries
     ]
     return rows
+
+
+def _left(number: int) -> dict[str, Value]:
+    """Return how much a subscription has left: issues, or a day."""
+    if number not in GIVEN:
+        return {"issues": None, "date_expired": "2025-06-30"}
+    left = GIVEN[number][0]
+    if isinstance(left, date):
+        return {"issues": None, "date_expired": f"{left}"}
+    return {"issues": left, "date_expired": None}

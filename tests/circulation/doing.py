@@ -16,7 +16,7 @@ from masthead.books import (
     subscriptions,
 )
 from masthead.books.issues import Grace, MailingList
-from masthead.books.opening import open_books
+from masthead.books.opening import Choices, open_books
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.store import accounts
@@ -251,7 +251,7 @@ def prepare(kind: Store) -> str:
         accounts.add_account(office.store, {"account_id": 1})
         for table, rows in rows_of(begin()).items():
             office.put_many(table, rows)
-        open_books(Books(office.store, 1, ADA))
+        open_books(Books(office.store, 1, ADA), Choices(issues_from_dates=True))
     finally:
         office.leave()
     return url

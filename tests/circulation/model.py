@@ -11,7 +11,7 @@ from __future__ import annotations
 import calendar
 from collections import Counter
 from datetime import date, timedelta
-from itertools import chain, pairwise, repeat
+from itertools import chain, pairwise, repeat, takewhile
 from typing import TYPE_CHECKING
 
 from tests.circulation.model_records import Booked, Delivery, Records, Term, add
@@ -287,16 +287,20 @@ class Rules(Records):
 
     # Opening
 
-    def open_books(self, given: dict[int, tuple[int, int | None, int]]) -> None:
-        """Begin with issues, paid issues and unearned cents of each subscription."""
+    def open_books(self, given: dict[int, tuple[int | date, int | None, int]]) -> None:
+        """Begin with issues, paid issues and unearned cents of each subscription.
+
+        A date stands for the issues that are not closed, up to that day.
+        """
         for publication in self.publications:
             got = {issue for _, issue in self.deliveries}
             every = self.issues_of(publication)
             past = [n for n in every if self.issues[n].date <= self.today or n in got]
             for number in every[: every.index(past[-1]) + 1] if past else []:
                 self.issues[number].closed = self.moment
-        for key, (issues, paid, cents) in sorted(given.items()):
+        for key, (left, paid, cents) in sorted(given.items()):
             found = self.subscriptions[key]
+            issues = self.coming(found.publication, left) if isinstance(left, date) else left
             newest = self.newest_closed(found.publication)
             found.begins_on = self.issues[newest].date + DAY if newest else self.today
             of_these = paid if paid is not None else issues if cents else 0
@@ -311,6 +315,12 @@ class Rules(Records):
                     publication_ = self.publications[found.publication]
                     term.months = publication_.unlimited_term_months
                 self.book(add(self.terms, term), None, "received", price, self.today)
+
+    def coming(self, publication: int, until: date) -> int:
+        """How many issues come up to a day: those that are not closed, and those beyond."""
+        planned = [self.issues[n].date for n in self.issues_of(publication, closed=False)]
+        return sum(1 for _ in takewhile(lambda day: day <= until,
+                                        chain(planned, self.beyond(publication))))  # fmt: skip
 
     # Terms that are added
 

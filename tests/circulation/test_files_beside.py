@@ -32,8 +32,8 @@ BEFORE = {
     ),
     "addresses.csv": "address_id,subscriber_id,city\n1,1,Salem\n2,2,Dover\n",
     "subscriptions.csv": (
-        "subscription_id,subscriber_id,publication_id,mailing_address_id,issues,type\n"
-        "1,1,1,1,12,Print\n"
+        "subscription_id,subscriber_id,publication_id,mailing_address_id,issues,copies,type\n"
+        "1,1,1,1,12,1,Print\n"
     ),
     "custom_fields.csv": "field_id,name,type\n1,why,text\n2,how,text\n",
     "custom_field_answers.csv": "subscriber_id,field_id,text_value\n2,1,two\n3,1,three\n3,2,x\n",

@@ -11,13 +11,8 @@ from hypothesis import strategies as st
 
 from masthead.books import issues, renewals
 from masthead.books.issues import Grace
-from masthead.books.opening import Balance, account_of, open_books
-from masthead.circulation.opening import (
-    Contradiction,
-    ContradictionError,
-    OpeningTerm,
-    opening_terms,
-)
+from masthead.books.opening import Balance, NextIssue, Sent, account_of, open_books
+from masthead.circulation.opening import Choices, Finding, Given, OpeningTerm, opening_terms
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
 from tests.circulation.desk import Desk, at_desk
@@ -49,44 +44,105 @@ if TYPE_CHECKING:
 def test_the_issues_left_become_one_term_or_a_paid_and_a_free_part(
     issues: int | None, paid: int | None, unearned: str | None, expected: list[OpeningTerm]
 ) -> None:
-    assert opening_terms(issues, paid, unearned) == expected
+    terms, findings = opening_terms(Given(issues, paid, unearned), Choices())
+    assert terms == expected
+    assert findings == ([Finding.UNKNOWN] if issues is None else [])
+
+
+FROM_DATES = Choices(issues_from_dates=True)
+UNTIL = Given(date_expired="2027-03-31", coming=3)
+LEFT = Given(issues=4)
+CANCELLED = LEFT._replace(cancelled_on="2026-01-01")
 
 
 @pytest.mark.parametrize(
-    ("issues", "paid", "unearned", "kind"),
+    ("given_", "choices", "finding"),
     [
-        (-2, None, None, Contradiction.ISSUES),
-        (5, 6, "1.00", Contradiction.PAID),
-        (5, -1, "1.00", Contradiction.PAID),
-        (0, 1, None, Contradiction.PAID),
-        (0, None, "1.00", Contradiction.NOTHING_PAID),
-        (5, 0, "1.00", Contradiction.NOTHING_PAID),
-        (5, None, "-1.00", Contradiction.NEGATIVE),
-        (5, 5, "1.005", Contradiction.CENTS),
+        (Given(-2), Choices(), Finding.ISSUES),
+        (Given(5, 6, "1.00"), Choices(), Finding.PAID),
+        (Given(5, -1, "1.00"), Choices(), Finding.PAID),
+        (Given(0, 1), Choices(), Finding.PAID),
+        (Given(0, None, "1.00"), Choices(), Finding.NOTHING_PAID),
+        (Given(5, 0, "1.00"), Choices(), Finding.NOTHING_PAID),
+        (Given(5, None, "-1.00"), Choices(), Finding.NEGATIVE),
+        (Given(5, 5, "1.005"), Choices(), Finding.CENTS),
+        (UNTIL, Choices(), Finding.DATE),
+        (UNTIL, FROM_DATES, Finding.NOT_SAID),
+        (UNTIL._replace(paid_issues_left=4), FROM_DATES, Finding.PAID),
+        (UNTIL._replace(coming=None), FROM_DATES, Finding.FAR),
+        (CANCELLED, Choices(), Finding.CANCELLED),
+        (CANCELLED._replace(issues=0, unearned_revenue="1"), Choices(), Finding.CANCELLED),
+        (UNTIL._replace(cancelled_on="2026-01-01"), FROM_DATES, Finding.CANCELLED),
+        (LEFT._replace(copies=None), Choices(), Finding.COPIES),
+        (LEFT._replace(copies=0), Choices(), Finding.COPIES),
+        (LEFT._replace(type=None), Choices(), Finding.TYPE),
+        (Given(0, type="", in_campaign=True), Choices(), Finding.TYPE),
     ],
 )
-def test_numbers_that_contradict_each_other_are_refused(
-    issues: int, paid: int | None, unearned: str | None, kind: Contradiction
+def test_what_cannot_be_taken_as_it_is_is_named(
+    given_: Given, choices: Choices, finding: Finding
 ) -> None:
-    with pytest.raises(ContradictionError) as refusal:
-        opening_terms(issues, paid, unearned)
-    assert refusal.value.kind is kind
+    """decisions, "Opening terms": no guess, and the publisher learns what to do."""
+    terms, findings = opening_terms(given_, choices)
+    assert not terms
+    assert [each for each in findings if each.advice] == [finding]
+
+
+@pytest.mark.parametrize(
+    ("given_", "choices", "expected"),
+    [
+        (UNTIL, FROM_DATES._replace(paid="all"), [OpeningTerm(3, 0, True)]),
+        (UNTIL, FROM_DATES._replace(paid="none"), [OpeningTerm(3, 0, False)]),
+        (UNTIL._replace(unearned_revenue="9"), FROM_DATES, [OpeningTerm(3, 900, True)]),
+        (
+            UNTIL._replace(paid_issues_left=1),
+            FROM_DATES._replace(paid="all"),
+            [OpeningTerm(1, 0, True), OpeningTerm(2, 0, False)],
+        ),
+        (LEFT, Choices(paid="all"), [OpeningTerm(4, 0, True)]),
+        (LEFT._replace(paid_issues_left=0), Choices(paid="all"), [OpeningTerm(4, 0, False)]),
+        (Given(-1), Choices(paid="all"), [OpeningTerm(-1, 0, True)]),
+        (CANCELLED, Choices(cancelled="serve"), [OpeningTerm(4, 0, False)]),
+        (CANCELLED, Choices(cancelled="end"), []),
+        (CANCELLED._replace(issues=0), Choices(), []),
+        (UNTIL._replace(coming=0), Choices(), []),
+        (Given(0, copies=None, type=None), Choices(), []),
+    ],
+)
+def test_choices_say_how_these_are_taken(
+    given_: Given, choices: Choices, expected: list[OpeningTerm]
+) -> None:
+    """circulation, "Two modes of an account"; what the files say counts first."""
+    terms, findings = opening_terms(given_, choices)
+    assert terms == expected
+    assert not any(each.advice for each in findings)
 
 
 @given(
     issues=st.none() | st.integers(-3, 60),
     paid=st.none() | st.integers(-1, 61),
     cents=st.none() | st.integers(-1, 10_000),
+    coming=st.none() | st.integers(0, 60),
+    choices=st.builds(
+        Choices, st.booleans(), st.sampled_from([None, "all", "none"]), st.just("serve")
+    ),
+    cancelled_on=st.sampled_from([None, "2026-01-01"]),
 )
 def test_nothing_is_lost_and_nothing_added(
-    issues: int | None, paid: int | None, cents: int | None
+    issues: int | None,
+    paid: int | None,
+    cents: int | None,
+    coming: int | None,
+    choices: Choices,
+    cancelled_on: str | None,
 ) -> None:
     unearned = None if cents is None else str(Decimal(cents) / 100)
-    try:
-        terms = opening_terms(issues, paid, unearned)
-    except ValueError:
+    given_ = Given(issues, paid, unearned, 1, "Both", "2030-01-01", coming, cancelled_on)
+    terms, findings = opening_terms(given_, choices)
+    if any(each.advice for each in findings):
+        assert not terms
         return
-    assert sum(term.issues for term in terms) == (issues or 0)
+    assert sum(term.issues for term in terms) == (coming if issues is None else issues)
     assert sum(term.price for term in terms) == (cents or 0)
     assert all(term.issues for term in terms)
     if paid is not None and issues != -1:
@@ -109,7 +165,7 @@ def desk(store: Store) -> Iterator[Desk]:
             ],
         )
         found.put("issues", issue_id=20, publication_id=2, name="Autumn", date="2026-09-01")
-        found.put_many("subscribers", [{"subscriber_id": n} for n in range(1, 5)])
+        found.put("subscribers", subscriber_id=1, first_name="Ann", last_name="Orr")
         found.to("2026-03-10")
         yield found
 
@@ -201,24 +257,68 @@ def test_a_delivered_issue_and_all_before_it_are_closed(desk: Desk) -> None:
     assert desk.subscription(1)["begins_on"] == "2026-05-02"
 
 
-def test_all_contradictions_are_named_and_nothing_is_opened(desk: Desk) -> None:
+def test_all_kinds_are_named_and_nothing_is_opened(desk: Desk) -> None:
     """Kind by kind, in one run: issues without a date too, which have no place in the order."""
     for number in (11, 12, 13, 14, 15, 16):
         subscribe(desk, number, issues=4, paid_issues_left=5)
-    subscribe(desk, 2, issues=4)
+    subscribe(desk, 2, date_expired="2026-06-30")
     subscribe(desk, 3, issues=0, unearned_revenue="1.00")
     desk.put("issues", issue_id=9, publication_id=1, name="Some day")
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
         open_books(desk.books)
-    undated, nothing_paid, paid, end = str(refusal.value).splitlines()
-    assert undated.endswith("1 issue, such as 9")
-    assert "1 subscription, such as 3 (issues 0, paid_issues_left empty, unearned" in nothing_paid
-    assert "6 subscriptions, such as 11 (issues 4, paid_issues_left 5, unearned_revenue " in paid
-    assert "15 (" in paid
-    assert "16 (" not in paid
-    assert end == "the books stay closed; load corrected rows first"
+    undated, paid, nothing_paid, date, end = str(refusal.value).splitlines()
+    assert undated.endswith("1 issue, such as 9; give each a date")
+    assert "1 subscription, such as 3 Ann Orr (issues 0, unearned_revenue 1.00)" in nothing_paid
+    assert "6 subscriptions, such as 11 Ann Orr (issues 4, paid_issues_left 5), " in paid
+    assert " 15 Ann Orr (" in paid
+    assert " 16 Ann Orr (" not in paid
+    assert "such as 2 Ann Orr (date_expired 2026-06-30); give" in date
+    assert end == "the books stay closed: load corrected rows, or say how these are taken"
     assert desk.everything() == before
+
+
+def test_choices_open_what_the_files_describe_in_part(desk: Desk) -> None:
+    """Issues of April to June are planned; the others are reckoned, 12 a year."""
+    desk.put("issues", issue_id=9, publication_id=1, name="March again", date="2026-03-10")
+    for number, day in ((1, "2026-06-01"), (2, "2026-07-31"), (3, "2026-08-01"), (4, "2026-03-31")):
+        subscribe(desk, number, date_expired=day, paid_issues_left=0)
+    subscribe(desk, 5, 2, date_expired="2026-09-01", unearned_revenue="1.00")
+    subscribe(desk, 6, issues=2, cancelled_on="2026-02-01", renew_campaign_active=1)
+    subscribe(desk, 7)
+    subscribe(desk, 8, issues=9, date_expired="2026-05-31")
+    with desk.store.writer() as database, database.transaction():
+        database.change("UPDATE subscriptions SET copies = 0, type = NULL")
+    choices = Choices(issues_from_dates=True, cancelled="serve", copies=2, type="Digital")
+    opened = open_books(desk.books, choices)
+    assert [(t["subscription_id"], t["issues"], t["copies"]) for t in desk.table("terms")] == [
+        (1, 3, 2),
+        (2, 4, 2),
+        (3, 5, 2),
+        (5, 1, 2),
+        (6, 2, 2),
+        (8, 9, 2),
+    ]
+    assert [
+        (s["issues"], s["copies"], s["type"], s["begins_on"], s["date_expired"], s["cancelled_on"])
+        for s in desk.table("subscriptions")
+    ] == [
+        (3, 2, "Digital", "2026-03-11", "2026-06-30", None),
+        (4, 2, "Digital", "2026-03-11", "2026-07-31", None),
+        (5, 2, "Digital", "2026-03-11", "2026-08-31", None),
+        (0, 2, "Digital", None, "2026-03-31", None),
+        (1, 2, "Digital", "2026-03-10", "2026-09-30", None),
+        (2, 2, "Digital", "2026-03-11", "2026-05-31", None),
+        (0, 2, "Digital", None, None, None),
+        (9, 2, "Digital", "2026-03-11", "2026-12-31", None),
+    ]
+    (ending,) = desk.table("cancellations")
+    assert (ending["subscription_id"], ending["made_on"]) == (6, "2026-02-01")
+    assert [note.partition(":")[0].split()[0] for note in opened.notes] == ["the", "no", "issues"]
+    for issue in (4, 5):
+        issues.close(desk.books, issue)
+    assert desk.subscription(6)["cancelled_on"] == "2026-03-10"
+    assert desk.subscription(6)["renew_campaign_active"] == 0
 
 
 def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
@@ -241,10 +341,19 @@ def test_issues_that_are_paid_may_be_worth_nothing(desk: Desk) -> None:
 
 def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
     subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
+    subscribe(desk, 2, 2, issues=1)
+    desk.put("subscription_issues", subscription_id=1, issue_id=3)
+    desk.put("subscription_issues", subscription_id=2, issue_id=20)
+    desk.put("list_downloads", mailing_list_id=7, name="No. 3", is_gap=0, date_created="2026-03-01")
+    desk.put("mailing_list_entries", mailing_list_id=7, subscription_id=1, copies=5)
     before = desk.everything()
     dry = open_books(desk.books, dry_run=True)
+    assert dry.next_issues == [
+        NextIssue("Tide", "No. 4, 2026-04-01", 0, 0, 0, 1, Sent("list No. 3", 1, 5)),
+        NextIssue("Harbour", "not planned, 2026-10-01", 0, 0, 0, 1, Sent("Autumn", 1, 1)),
+    ]
     assert desk.everything() == before
-    assert open_books(desk.books) == dry
+    assert open_books(desk.books) == dry._replace(next_issues=())
     assert desk.everything() != before
 
 

@@ -5,29 +5,45 @@ Until then, an account is in the mode ``elsewhere``, afterwards in the mode ``he
 become.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.circulation.amounts import decimal
 from masthead.circulation.opening import (
-    Contradiction,
-    ContradictionError,
+    Choices,
+    Finding,
+    Given,
     OpeningTerm,
+    coming_issues,
+    is_far,
     opening_terms,
 )
 from masthead.contract.printable import counted
+from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput
-from masthead.store.books import opening
-from masthead.store.books.opening import Account, Balance, Numbers
+from masthead.store.books import opening, opening_figures
+from masthead.store.books.closing import deliver
+from masthead.store.books.opening import Account, Numbers
+from masthead.store.books.opening_figures import Balance, Sent
 from masthead.store.books.operation import Operation, operation
+from masthead.store.books.served_subscriptions import Grace
+from masthead.store.books.stored_expiry_dates import calendar_of
 
-__all__ = ["Account", "Balance", "Opened", "account_of", "open_books"]
+__all__ = [
+    "Account",
+    "Balance",
+    "Choices",
+    "NextIssue",
+    "Opened",
+    "Sent",
+    "account_of",
+    "open_books",
+]
 
 _NAMED_MAX = 5
-_NUMBERS = ("issues", "paid_issues_left", "unearned_revenue")
-
-Contradictions = dict[Contradiction, list[str]]
+_AS_THE_FILES_SAY = Choices()
 
 
 def account_of(books: Books) -> Account:
@@ -36,17 +52,37 @@ def account_of(books: Books) -> Account:
         return opening.account_of(reading)
 
 
+class NextIssue(NamedTuple):
+    """What closing a publication's next issue would give, and what was sent before it.
+
+    ``readers`` is the number of subscriptions, ``printed`` that of the copies of Print and Both.
+    ``held`` subscriptions would be served and cannot be. ``last`` is None if the files have neither
+    lists nor deliveries.
+    """
+
+    publication: str
+    issue: str
+    readers: int
+    copies: int
+    printed: int
+    held: int
+    last: Sent | None
+
+
 class Opened(NamedTuple):
     """The opening balances by publication, and how many issues count as closed.
 
+    ``notes`` say which subscriptions were taken in a way that the publisher should know of.
     ``to_renew`` subscriptions have no issue left, and got an empty term so that they get letters;
-    their last issue is dated ``renew_since`` or later.
+    their last issue is dated ``renew_since`` or later. Only a dry run has ``next_issues``.
     """
 
     balances: Sequence[Balance]
     closed_issues: int
     renew_since: str | None = None
     to_renew: int = 0
+    notes: Sequence[str] = ()
+    next_issues: Sequence[NextIssue] = ()
 
     @property
     def sentence(self) -> str:
@@ -62,66 +98,160 @@ class Opened(NamedTuple):
         return said
 
 
-def open_books(books: Books, *, renew_since: str | None = None, dry_run: bool = False) -> Opened:
+def open_books(
+    books: Books,
+    choices: Choices = _AS_THE_FILES_SAY,
+    *,
+    renew_since: str | None = None,
+    dry_run: bool = False,
+) -> Opened:
     """Open the account's books in a transaction of its own.
 
     Closes the issues dated up to today, or up to the newest one that anybody received.
     Subscriptions without issues left get an empty term if their last issue is dated ``renew_since``
     or later.
 
-    Raises BadInput, which lists each kind of contradiction with examples, NotFound if there is no
-    such account, MastheadError if its books are already open.
+    Raises BadInput, which lists each kind of subscription that cannot be taken as it is, with
+    examples; NotFound if there is no such account; MastheadError if its books are already open.
     """
     with operation(
         books.store, books.account_id, books.actor, dry_run=dry_run, mode="elsewhere"
     ) as change:
         opening.add_books(change)
         closed = opening.close_past(change)
-        _add_terms(change)
+        opening.fill_in(change, choices.copies, choices.type)
+        notes = _Opening(change, choices).run()
         to_renew = 0 if renew_since is None else opening.add_empty_terms(change, renew_since)
         opening.begin(change)
         opening.refresh_all(change)
-        done = Opened(opening.balances(change), closed, renew_since, to_renew)
+        balances = opening_figures.balances(change)
+        done = Opened(balances, closed, renew_since, to_renew, notes)
         change.say(done.sentence)
+        if dry_run:
+            done = done._replace(next_issues=_next_issues(change, balances))
     if not dry_run:
         opening.analyze(books.store)
     return done
 
 
-def _add_terms(change: Operation) -> None:
-    """Add the opening terms of all subscriptions.
+class _Opening:
+    """Adds the opening terms of all subscriptions, and notes what is to be said about them."""
 
-    Raises BadInput for issues without a date, and for numbers of subscriptions that contradict each
-    other, with one sentence for each kind.
-    """
-    problems = []
-    if found := opening.issues_without_date(change):
-        named = _examples(len(found), "issue", ", ".join(map(str, found[:_NAMED_MAX])))
-        problems.append(f"date is empty, and issues close in its order: {named}")
-    contradictions: Contradictions = {}
-    for batch in opening.numbers_of(change):
-        terms = [(numbers, term) for numbers in batch for term in _terms(numbers, contradictions)]
-        if not contradictions:
-            opening.add_terms(change, terms)
-    for kind, said in contradictions.items():
-        named = _examples(len(said), "subscription", "; ".join(said[:_NAMED_MAX]))
-        problems.append(f"{kind}: {named}")
-    if problems:
-        raise BadInput("\n".join([*problems, "the books stay closed; load corrected rows first"]))
+    def __init__(self, change: Operation, choices: Choices) -> None:
+        self._change = change
+        self._choices = choices
+        self._found: dict[Finding, list[Numbers]] = {}
+        self._coming: dict[int, list[str]] = {}
 
+    def run(self) -> list[str]:
+        """Add the terms; return a sentence for each kind of note.
 
-def _examples(count: int, what: str, named: str) -> str:
-    return f"{counted(count, what)}, such as {named}"
+        Raises BadInput for issues without a date, and for subscriptions that cannot be taken as
+        they are, with one sentence for each kind.
+        """
+        problems = []
+        if undated := opening.issues_without_date(self._change):
+            named = ", ".join(map(str, undated[:_NAMED_MAX]))
+            problems.append(
+                "date is empty, and issues close in its order: "
+                f"{counted(len(undated), 'issue')}, such as {named}; give each a date"
+            )
+        is_refused = bool(problems)
+        for batch in opening.numbers_of(self._change):
+            terms = [(numbers, term) for numbers in batch for term in self._terms(numbers)]
+            is_refused = is_refused or any(each.advice for each in self._found)
+            if not is_refused:
+                self._write(terms)
+        said = self._said()
+        problems += [said[each] for each in Finding if each in said and each.advice]
+        if problems:
+            last = "the books stay closed: load corrected rows, or say how these are taken"
+            raise BadInput("\n".join([*problems, last]), code="opening_refused")
+        return [said[each] for each in Finding if each in said]
 
-
-def _terms(numbers: Numbers, contradictions: Contradictions) -> Iterator[OpeningTerm]:
-    """Yield the opening terms of a subscription, or note how its numbers contradict each other."""
-    given = numbers.issues, numbers.paid_issues_left, numbers.unearned_revenue
-    try:
-        yield from opening_terms(*given)
-    except ContradictionError as error:
-        said = ", ".join(
-            f"{name} {'empty' if value is None else value}"
-            for name, value in zip(_NUMBERS, given, strict=True)
+    def _terms(self, numbers: Numbers) -> list[OpeningTerm]:
+        given = Given(
+            issues=numbers.issues,
+            paid_issues_left=numbers.paid_issues_left,
+            unearned_revenue=numbers.unearned_revenue,
+            copies=numbers.copies,
+            type=numbers.type,
+            date_expired=numbers.date_expired,
+            coming=self._coming_until(numbers.publication_id, numbers.date_expired),
+            cancelled_on=numbers.cancelled_on,
+            in_campaign=bool(numbers.renew_campaign_active),
         )
-        contradictions.setdefault(error.kind, []).append(f"{numbers.subscription_id} ({said})")
+        terms, findings = opening_terms(given, self._choices)
+        for finding in findings:
+            self._found.setdefault(finding, []).append(numbers)
+        return terms
+
+    def _coming_until(self, publication_id: int, day: str | None) -> int | None:
+        """Return the number of coming issues up to a day; None if it is too far ahead."""
+        today = self._change.today
+        if day is None or day <= today:
+            return 0
+        if is_far(day, today):
+            return None
+        if publication_id not in self._coming:
+            calendar = calendar_of(self._change, publication_id)
+            self._coming[publication_id] = [f"{each}" for each in coming_issues(calendar, today)]
+        return bisect_right(self._coming[publication_id], day)
+
+    def _write(self, terms: list[tuple[Numbers, OpeningTerm]]) -> None:
+        opening.add_terms(self._change, terms)
+        cancelled = {each.subscription_id for each, _ in terms if each.cancelled_on}
+        if cancelled:
+            opening.end_later(self._change, cancelled)
+
+    def _said(self) -> dict[Finding, str]:
+        """Return a sentence for each finding: the number of subscriptions, and some by name."""
+        shown = {each: found[:_NAMED_MAX] for each, found in self._found.items()}
+        ids = {numbers.subscription_id for few in shown.values() for numbers in few}
+        names = opening.names_of(self._change, ids)
+        said = {}
+        for each, few in shown.items():
+            examples = ", ".join(_example(numbers, names) for numbers in few)
+            count = counted(len(self._found[each]), "subscription")
+            advice = f"; {each.advice}" if each.advice else ""
+            said[each] = f"{each.text}: {count}, such as {examples}{advice}"
+        return said
+
+
+def _example(numbers: Numbers, names: dict[int, str]) -> str:
+    """Return a subscription in words: its id, the reader's name, and what is given for it."""
+    given = {
+        "issues": numbers.issues,
+        "paid_issues_left": numbers.paid_issues_left,
+        "unearned_revenue": numbers.unearned_revenue,
+        "date_expired": numbers.date_expired,
+        "cancelled_on": numbers.cancelled_on,
+    }
+    what = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+    name = names[numbers.subscription_id]
+    return " ".join(filter(None, (str(numbers.subscription_id), name, what and f"({what})")))
+
+
+def _next_issues(change: Operation, balances: Sequence[Balance]) -> list[NextIssue]:
+    """Deliver the next issue of each publication with issues left, which a dry run then undoes."""
+    last = opening_figures.last_sent(change)
+    found = []
+    for each in balances:
+        if not each.subscriptions and each.publication_id not in last:
+            continue
+        calendar = calendar_of(change, each.publication_id)
+        day = next(coming_issues(calendar, change.today))
+        issue = opening_figures.next_issue(change, each.publication_id, f"{day}")
+        made = deliver(change, issue, Grace())
+        found.append(
+            NextIssue(
+                each.name,
+                f"{issue.name}, {issue.date}",
+                made.entries,
+                sum(part.copies for part in made.press_run),
+                sum(part.copies for part in made.press_run if part.type in PRINTED),
+                len(made.held),
+                last.get(each.publication_id),
+            )
+        )
+    return found

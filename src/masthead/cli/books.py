@@ -1,16 +1,22 @@
 """``masthead books``: open, show."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from typing import Literal
 
 import click
 
 from masthead.books import opening
-from masthead.books.opening import Balance
+from masthead.books.opening import Balance, Choices, NextIssue
 from masthead.circulation.amounts import decimal
 from masthead.cli.books_options import Day, account_options, books_of, say
 from masthead.contract.printable import printable
+from masthead.contract.subscription_types import TYPES, SubscriptionType
 
 _HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
+_NEXT = (
+    *("publication", "next issue", "readers", "copies", "printed", "held"),
+    *("sent last", "readers", "copies"),
+)
 
 
 @click.group("books")
@@ -23,25 +29,67 @@ def books() -> None:
     "--dry-run", is_flag=True, help="Check the data and print the balances; change nothing."
 )
 @click.option(
+    "--issues-from-dates",
+    is_flag=True,
+    help="Where `issues` is empty, count the issues up to `date_expired`.",
+)
+@click.option(
+    "--paid",
+    type=click.Choice(["all", "none"]),
+    help="Whether issues are paid where neither `paid_issues_left` nor `unearned_revenue` says so.",
+)
+@click.option(
+    "--cancelled",
+    type=click.Choice(["serve", "end"]),
+    help="Whether cancelled subscriptions get the issues that are left, or have none left.",
+)
+@click.option(
+    "--copies",
+    type=click.IntRange(1, 1_000_000),
+    help="The copies of subscriptions without any.",
+)
+@click.option("--type", "type_", type=click.Choice(TYPES), help="The type of those without one.")
+@click.option(
     "--renew-since",
     type=Day(),
     help="Write to those too who have no issue left, if their last one was since this day.",
 )
 @account_options
 def open_command(
-    renew_since: str | None, account: int | None, database: str, *, dry_run: bool
+    *,
+    dry_run: bool,
+    issues_from_dates: bool,
+    paid: Literal["all", "none"] | None,
+    cancelled: Literal["serve", "end"] | None,
+    copies: int | None,
+    type_: SubscriptionType | None,
+    renew_since: str | None,
+    account: int | None,
+    database: str,
 ) -> None:
     """Keep the account's books here from now on: orders, deliveries, terms and money.
 
     The command opens all books or none. Each subscription with issues left gets an opening term.
+    Subscriptions that cannot be taken as they are, such as those with a date and no issues, are
+    named by kind, and nothing is opened until the data are corrected or options say how to take
+    them. --dry-run prints the balances, and what the next issue would be beside what was sent last.
     With --renew-since, a subscription without issues left whose last issue is dated on that day or
     later gets an empty term, so that it gets renewal letters. Afterwards, files with tables that
     operations own are refused.
     """
     opened = opening.open_books(
-        books_of(account, database), renew_since=renew_since, dry_run=dry_run
+        books_of(account, database),
+        Choices(issues_from_dates, paid, cancelled, copies, type_),
+        renew_since=renew_since,
+        dry_run=dry_run,
     )
-    _show(opened.balances)
+    _show([_HEAD, *map(_line, opened.balances), _line(_total(opened.balances))])
+    if opened.next_issues:
+        click.echo()
+        _show([_NEXT, *map(_next_line, opened.next_issues)], texts=(0, 1, 6))
+        click.echo()
+    for note in opened.notes:
+        click.echo(printable(f"note: {note}"))
     say(opened, dry_run=dry_run)
 
 
@@ -57,13 +105,22 @@ def show_command(account: int | None, database: str) -> None:
         click.echo(f"account {asked.account_id} gets its data from files (mode elsewhere)")
 
 
-def _show(balances: Sequence[Balance]) -> None:
-    lines = [_HEAD, *map(_line, balances), _line(_total(balances))]
+def _show(lines: Sequence[Sequence[str]], texts: Container[int] = (0,)) -> None:
+    """Print a table, whose columns ``texts`` are aligned to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for name, *numbers in lines:
-        cells = [name.ljust(widths[0])]
-        cells += [text.rjust(width) for text, width in zip(numbers, widths[1:], strict=True)]
+    for line in lines:
+        cells = [
+            text.ljust(width) if column in texts else text.rjust(width)
+            for column, (text, width) in enumerate(zip(line, widths, strict=True))
+        ]
         click.echo("  ".join(cells))
+
+
+def _next_line(each: NextIssue) -> tuple[str, ...]:
+    counts = (each.readers, each.copies, each.printed, each.held)
+    last = ("-", "", "") if each.last is None else each.last
+    names = printable(each.publication), printable(each.issue)
+    return (*names, *map(str, counts), *(printable(str(value)) for value in last))
 
 
 def _line(each: Balance) -> tuple[str, ...]:

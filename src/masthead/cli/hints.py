@@ -34,6 +34,7 @@ HINTS = {
     "not_settled": "--refund gives it back, --earn keeps it",
     "nothing_sought": "the options are --email, --code, --order, --street, --zip and --city",
     "nothing_to_end": "`masthead subscription show {subscription}` lists what there is",
+    "opening_refused": "--issues-from-dates, --paid, --cancelled, --copies and --type say it",
     "other_load": "--wait waits for the other one",
     "other_migration": "`masthead accounts export` and `masthead export` write the files",
     "outdated_schema": "run `masthead database migrate`",

@@ -10,6 +10,7 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.order_keys import listed
 from masthead.store.database import Store
 
 _BATCH_ROWS = 5_000
@@ -30,21 +31,6 @@ _TERM = (
 _REVENUE = ("revenue_id", "term_id", "kind", "cents", "booked_on")
 
 
-class Balance(NamedTuple):
-    """A publication's opening balance: subscriptions with issues left, the issues, and cents.
-
-    ``unlimited`` counts the subscriptions without an end; their issues are not counted.
-    """
-
-    publication_id: int
-    name: str
-    subscriptions: int
-    paid_issues: int
-    free_issues: int
-    unlimited: int
-    unearned: int
-
-
 class Numbers(NamedTuple):
     """What the former system says of a subscription, and the publication's months of a term.
 
@@ -52,10 +38,15 @@ class Numbers(NamedTuple):
     """
 
     subscription_id: int
+    publication_id: int
     issues: int | None
     paid_issues_left: int | None
     unearned_revenue: str | None
     copies: int | None
+    type: str | None
+    date_expired: str | None
+    cancelled_on: str | None
+    renew_campaign_active: int
     unlimited_term_months: int
 
 
@@ -123,14 +114,37 @@ def close_past(books: Operation) -> int:
     )
 
 
+def fill_in(books: Operation, copies: int | None, subscription_type: str | None) -> None:
+    """Give subscriptions without copies or a type these values, unless they are None."""
+    if copies is not None:
+        books.change(
+            """
+            UPDATE subscriptions SET copies = :copies, commit_id = :commit_id
+            WHERE account_id = :account_id AND (copies IS NULL OR copies < 1)
+            """,
+            copies=copies,
+            commit_id=books.commit_id,
+        )
+    if subscription_type is not None:
+        books.change(
+            """
+            UPDATE subscriptions SET type = :type, commit_id = :commit_id
+            WHERE account_id = :account_id AND (type IS NULL OR type = '')
+            """,
+            type=subscription_type,
+            commit_id=books.commit_id,
+        )
+
+
 def numbers_of(books: Operation) -> Iterator[list[Numbers]]:
     """Yield the numbers of all subscriptions by ascending id, in lists of 5,000."""
     last = -1
     while found := books.rows_as(
         Numbers,
         """
-        SELECT s.subscription_id, s.issues, s.paid_issues_left, s.unearned_revenue, s.copies,
-            p.unlimited_term_months
+        SELECT s.subscription_id, s.publication_id, s.issues, s.paid_issues_left,
+            s.unearned_revenue, s.copies, s.type, s.date_expired, s.cancelled_on,
+            s.renew_campaign_active, p.unlimited_term_months
         FROM subscriptions AS s
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
@@ -158,7 +172,7 @@ def add_terms(books: Operation, terms: Iterable[tuple[Numbers, OpeningTerm]]) ->
                 numbers.subscription_id,
                 term.issues,
                 term.issues,
-                max(numbers.copies or 1, 1),
+                numbers.copies,
                 term.price,
                 books.today if term.is_paid else None,
                 "opening",
@@ -173,6 +187,43 @@ def add_terms(books: Operation, terms: Iterable[tuple[Numbers, OpeningTerm]]) ->
     same = {"account_id": books.account_id}
     books.connection.insert_many("terms", _TERM, rows, **same)
     books.connection.insert_many("revenue", _REVENUE, revenue, **same)
+
+
+def end_later(books: Operation, subscriptions: Iterable[int]) -> None:
+    """Let cancelled subscriptions, by id, be served until their issues are used up."""
+    which = f"""account_id = :account_id AND cancelled_on IS NOT NULL
+        AND subscription_id IN ({listed(subscriptions)})"""
+    books.change(
+        f"""
+        INSERT INTO cancellations (account_id, subscription_id, made_on, at_end, campaign)
+        SELECT account_id, subscription_id, cancelled_on, 1, renew_campaign_active
+        FROM subscriptions WHERE {which}
+        """
+    )
+    books.change(
+        f"""
+        UPDATE subscriptions SET cancelled_on = NULL, renew_campaign_active = 0,
+            commit_id = :commit_id
+        WHERE {which}
+        """,
+        commit_id=books.commit_id,
+    )
+
+
+def names_of(books: Reading, subscriptions: Iterable[int]) -> dict[int, str]:
+    """Return the readers' names by the id of the subscription; "" for a reader without one."""
+    return dict(
+        books.rows_as(
+            tuple[int, str],
+            f"""
+            SELECT s.subscription_id,
+                trim(coalesce(r.first_name, '') || ' ' || coalesce(r.last_name, ''))
+            FROM subscriptions AS s JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+            WHERE s.account_id = :account_id AND s.subscription_id IN ({listed(subscriptions)})
+            """,
+        )
+    )
 
 
 def add_empty_terms(books: Operation, since: str) -> int:
@@ -216,7 +267,9 @@ def begin(books: Operation) -> None:
         books.change(
             """
             UPDATE subscriptions SET begins_on = :begins_on
-            WHERE account_id = :account_id AND publication_id = :publication_id AND issues <> 0
+            WHERE account_id = :account_id AND publication_id = :publication_id
+                AND subscription_id IN (SELECT t.subscription_id FROM terms AS t
+                    WHERE t.account_id = :account_id AND t.issues <> 0)
             """,
             publication_id=publication_id,
             begins_on=_day_after(closed_on) if closed_on else books.today,
@@ -225,30 +278,6 @@ def begin(books: Operation) -> None:
 
 def _day_after(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
-
-
-def balances(books: Operation) -> list[Balance]:
-    """Return the opening balances by publication."""
-    return books.rows_as(
-        Balance,
-        """
-        SELECT p.publication_id, coalesce(p.name, ''),
-            count(DISTINCT CASE WHEN t.issues <> 0 THEN t.subscription_id END),
-            CAST(coalesce(sum(CASE WHEN t.paid_on IS NOT NULL AND t.issues > 0
-                THEN t.issues END), 0) AS BIGINT),
-            CAST(coalesce(sum(CASE WHEN t.paid_on IS NULL AND t.issues > 0
-                THEN t.issues END), 0) AS BIGINT),
-            count(CASE WHEN t.issues < 0 THEN 1 END),
-            CAST(coalesce(sum(t.price), 0) AS BIGINT)
-        FROM publications AS p
-        LEFT JOIN subscriptions AS s
-            ON s.account_id = p.account_id AND s.publication_id = p.publication_id
-        LEFT JOIN terms AS t
-            ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
-        WHERE p.account_id = :account_id
-        GROUP BY p.publication_id, p.name ORDER BY p.publication_id
-        """,
-    )
 
 
 def refresh_all(books: Operation) -> None:

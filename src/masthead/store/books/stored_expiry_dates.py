@@ -25,24 +25,26 @@ _DAY = timedelta(days=1)
 def calendar_of(books: Reading, publication_id: int) -> Calendar:
     """Return the dates of a publication's issues."""
     issues = books.rows_as(
-        tuple[str, bool, bool, int],
+        tuple[str | None, bool, bool, int],
         """
         SELECT i.date, i.closed_at IS NOT NULL, i.mailing_list_id IS NOT NULL, p.issues_per_year
-        FROM publications AS p JOIN issues AS i
+        FROM publications AS p LEFT JOIN issues AS i
             ON i.account_id = :account_id AND i.publication_id = p.publication_id
+                AND i.date IS NOT NULL
         WHERE p.account_id = :account_id AND p.publication_id = :publication_id
-            AND i.date IS NOT NULL
         ORDER BY i.date, i.issue_id
         """,
         publication_id=publication_id,
     )
     days = [
-        (date.fromisoformat(day), is_closed, has_list) for day, is_closed, has_list, _ in issues
+        (date.fromisoformat(day), is_closed, has_list)
+        for day, is_closed, has_list, _ in issues
+        if day is not None
     ]
     return Calendar(
         listed=[day for day, is_closed, has_list in days if is_closed and has_list],
         coming=[day for day, is_closed, _ in days if not is_closed],
-        issues_per_year=issues[0][3] if issues else 1,
+        issues_per_year=issues[0][3],
         earlier=[day for day, is_closed, has_list in days if is_closed and not has_list],
     )
 
