@@ -44,6 +44,7 @@ class Desk:
         """Add the account, whose books are open since 2026-01-01."""
         self.account_id = account_id
         self.now = moment("2026-01-01")
+        self.url = url
         self._open(url)
         accounts.add_account(self.store, {"account_id": account_id})
         self.put("books", books_id=1, opened_on="2026-01-01", opened_at="2026-01-01 12:00:00")

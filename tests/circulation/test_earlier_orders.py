@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from masthead.books import orders, payments, subscribers
 from masthead.books.opening import open_books
 from masthead.circulation.ordering import Item, Order, Person
+from masthead.cli import cli
 from masthead.errors import BadInput
 from tests.circulation.desk import Desk, at_desk
+from tests.console.browser import serving_console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +35,8 @@ def desk(store: Store) -> Iterator[Desk]:
         found.put("subscribers", subscriber_id=1, last_name="Ames")
         found.put("bundles", bundle_id=1, name="Year", price=3500, tax=245)
         found.put("products", product_id=1, name="Mug", price=900, tax=63)
-        for number, reference in ((1, "shop-1"), (2, None)):
+        found.put("purchases", purchase_id=7, subscriber_id=1, payment_type="card", total="37.45")
+        for number, reference, paid_on in ((1, "shop-1", None), (2, None, "2026-02-02")):
             found.put(
                 "orders",
                 order_id=number,
@@ -38,8 +44,10 @@ def desk(store: Store) -> Iterator[Desk]:
                 order_date="2026-03-10 09:00:00",
                 external_reference=reference,
                 grand_total="37.45",
+                paid_on=paid_on,
             )
-        found.put("order_items", order_item_id=1, order_id=1, bundle_id=1, grand_total="37.45")
+        item = {"order_item_id": 1, "order_id": 1, "bundle_id": 1, "purchase_id": 7}
+        found.put("order_items", grand_total="37.45", **item)
         found.put("order_items", order_item_id=2, order_id=2, product_id=1, grand_total="9.63")
         found.put(
             "subscriptions",
@@ -80,3 +88,41 @@ def test_an_order_of_the_day_of_opening_is_one_of_the_books(desk: Desk) -> None:
     assert (shown.is_history, shown.due) == (False, 963)
     assert payments.pay(desk.books, 3).cents == 0
     assert payments.refund(desk.books, 3).cents == 963
+
+
+def test_an_order_of_before_shows_what_the_files_say_of_its_payment(desk: Desk) -> None:
+    """rules, "Orders of before the opening": pages and commands never call it not paid."""
+    with serving_console(desk.store) as console:
+        console.add("ada")
+        browser = console.signed_in("ada")
+        pages = [text_of(browser.get(f"/{page}").text) for page in PAGES]
+    unpaid, paid, reader = pages
+    assert "Order 1 before the books Who" in unpaid
+    assert "37.45, of which tax 0.00; purchase 7 for 37.45, card" in unpaid
+    assert "Order 2 paid 2 February 2026 before the books Who" in paid
+    assert "1 item 37.45 before the books" in reader
+    assert "1 item 37.45 2 February 2026 before the books" in reader
+    assert not [page for page in pages if "no payment" in page or "not paid" in page]
+    assert not [page for page in pages if "Refund" in page or "Book the payment" in page]
+
+
+PAGES = ("orders/1", "orders/2", "subscribers/1")
+
+
+def text_of(page: str) -> str:
+    """Return the text of a page, without marks and with single spaces."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", page)).split())
+
+
+def test_commands_show_it_too(desk: Desk) -> None:
+    def shown(*words: str) -> list[str]:
+        done = CliRunner().invoke(cli, [*words, "1", "--account=1", f"--database={desk.url}"])
+        return done.output.splitlines()
+
+    order = shown("order", "show")
+    assert "history: before the books, so it is neither paid nor refunded here" in order
+    assert order[-1].endswith("37.45 of which tax 0.00, purchase 7 for 37.45, card")
+    assert shown("subscriber", "show")[-2:] == [
+        "order 2 of 2026-03-10: 37.45, paid on 2026-02-02, before the books",
+        "order 1 of 2026-03-10: 37.45, before the books",
+    ]

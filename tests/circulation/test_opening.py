@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.books import issues, renewals
+from masthead.books import issues, renewals, subscriptions
 from masthead.books.issues import Grace
-from masthead.books.opening import Balance, NextIssue, Sent, account_of, open_books
+from masthead.books.opening import Balance, NextIssue, Sent, account_of, open_books, undo_opening
 from masthead.circulation.opening import Choices, Finding, Given, OpeningTerm, opening_terms
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
@@ -388,3 +388,39 @@ def test_who_had_the_last_issue_not_long_ago_is_written_to(desk: Desk) -> None:
     renewals.set_effort(desk.books, renewals.Effort(1, 2, -1))
     assert renewals.due(desk.books) == [renewals.Due(1, 1, 1), renewals.Due(1, 2, 1)]
     issues.close(desk.books, 4)
+
+
+def test_an_unused_opening_can_be_undone(desk: Desk) -> None:
+    """rules, "An opening that is undone": then the files, loaded again, say it all."""
+    subscribe(desk, 1, issues=4, paid_issues_left=3, unearned_revenue="10.50")
+    subscribe(desk, 2, issues=2, paid_issues_left=2, unearned_revenue="0.00")
+    with desk.store.writer() as database, database.transaction():
+        database.change("UPDATE subscriptions SET cancelled_on = '2026-01-01' WHERE issues = 2")
+    before = desk.everything()
+    opened = open_books(desk.books, Choices(cancelled="serve"))
+    undo_opening(desk.books, dry_run=True)
+    assert account_of(desk.books).opened_on
+    undo_opening(desk.books)
+    assert account_of(desk.books).opened_on is None
+    expiries = [s["date_expired"] for s in desk.table("subscriptions")]
+    assert expiries == ["2026-07-31", "2026-05-31"]
+    with desk.store.writer() as database, database.transaction():
+        database.change("UPDATE subscriptions SET date_expired = NULL")
+    assert desk.everything() == before
+    assert open_books(desk.books, Choices(cancelled="serve")) == opened
+
+
+def test_a_used_opening_cannot_be_undone(desk: Desk) -> None:
+    """The sentence names what was done."""
+    desk.put("addresses", address_id=1, subscriber_id=1, address="1 Quay")
+    subscribe(desk, 1, issues=4, mailing_address_id=1)
+    open_books(desk.books)
+    issues.close(desk.books, 4)
+    before = desk.everything()
+    with pytest.raises(BadInput, match="an issue was closed since the books were opened"):
+        undo_opening(desk.books)
+    assert desk.everything() == before
+    issues.reopen(desk.books, 4)
+    subscriptions.suspend(desk.books, 1, "2026-04-01", "2026-05-01")
+    with pytest.raises(BadInput, match="a subscription was suspended since"):
+        undo_opening(desk.books)

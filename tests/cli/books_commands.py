@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "books open": (),
+    "books undo": ("--dry-run",),
     "books show": (),
     "catalogue publication add": ("Ebb",),
     "catalogue publication list": (),

@@ -23,7 +23,7 @@ from masthead.circulation.opening import (
 from masthead.contract.printable import counted
 from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput
-from masthead.store.books import opening, opening_figures
+from masthead.store.books import opening, opening_figures, opening_undo
 from masthead.store.books.closing import deliver
 from masthead.store.books.opening import Account, Numbers
 from masthead.store.books.opening_figures import Balance, Sent
@@ -38,8 +38,10 @@ __all__ = [
     "NextIssue",
     "Opened",
     "Sent",
+    "Undone",
     "account_of",
     "open_books",
+    "undo_opening",
 ]
 
 _NAMED_MAX = 5
@@ -131,6 +133,36 @@ def open_books(
             done = done._replace(next_issues=_next_issues(change, balances))
     if not dry_run:
         opening.analyze(books.store)
+    return done
+
+
+class Undone(NamedTuple):
+    """The day of the opening that was undone."""
+
+    opened_on: str
+
+    @property
+    def sentence(self) -> str:
+        """What was undone, and what gives the subscriptions the values of the files again."""
+        return (
+            f"the opening of {self.opened_on} was undone: the account gets its data from files, "
+            "and subscriptions have the opening's values until files are loaded"
+        )
+
+
+def undo_opening(books: Books, *, dry_run: bool = False) -> Undone:
+    """Undo the opening, for as long as nothing was done in the books.
+
+    Raises BadInput, with what was done, NotFound if there is no such account, MastheadError if its
+    books are not open.
+    """
+    with books.change(dry_run=dry_run) as change:
+        opening_undo.check_unused(change)
+        opened_on = opening.account_of(change).opened_on
+        assert opened_on is not None
+        opening_undo.undo(change)
+        done = Undone(opened_on)
+        change.say(done.sentence)
     return done
 
 

@@ -1,4 +1,4 @@
-"""``masthead books``: open, show."""
+"""``masthead books``: open, undo, show."""
 
 from collections.abc import Container, Sequence
 from typing import Literal
@@ -9,6 +9,7 @@ from masthead.books import opening
 from masthead.books.opening import Balance, Choices, NextIssue
 from masthead.circulation.amounts import decimal
 from masthead.cli.books_options import Day, account_options, books_of, say
+from masthead.cli.books_options import dry_run as dry_run_option
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES, SubscriptionType
 
@@ -75,7 +76,8 @@ def open_command(
     them. --dry-run prints the balances, and what the next issue would be beside what was sent last.
     With --renew-since, a subscription without issues left whose last issue is dated on that day or
     later gets an empty term, so that it gets renewal letters. Afterwards, files with tables that
-    operations own are refused.
+    operations own are refused. Until something is done in the books, `masthead books undo` undoes
+    the opening; after that, nothing does.
     """
     opened = opening.open_books(
         books_of(account, database),
@@ -91,6 +93,21 @@ def open_command(
     for note in opened.notes:
         click.echo(printable(f"note: {note}"))
     say(opened, dry_run=dry_run)
+    if not dry_run:
+        click.echo("`masthead books undo` undoes this, until something is done in the books")
+
+
+@books.command("undo")
+@dry_run_option
+@account_options
+def undo(account: int | None, database: str, *, dry_run: bool) -> None:
+    """Undo the opening of the books, for as long as nothing was done in them.
+
+    Orders, closed issues, letters and changes of terms or money prevent it. Load the files again
+    afterwards: until then, subscriptions have the values that the opening gave them.
+    """
+    done = opening.undo_opening(books_of(account, database), dry_run=dry_run)
+    say(done, dry_run=dry_run)
 
 
 @books.command("show")

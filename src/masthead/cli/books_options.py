@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from masthead.books import Books, Outcome
+from masthead.books import Books, Outcome, opening
 from masthead.cli.audit import actor
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import opened
@@ -50,6 +50,12 @@ def books_of(account: int | None, database: str) -> Books:
     Raises BadUsage if no account was given, and MastheadError if there is no database.
     """
     return Books(opened(database), account_of(account), actor())
+
+
+def why_history(books: Books) -> str:
+    """Return why an order is history (``store.books.earlier_orders``)."""
+    is_open = opening.account_of(books).opened_on is not None
+    return "before the books" if is_open else "the books are kept elsewhere"
 
 
 def end_of(*, dry_run: bool) -> None:

@@ -10,7 +10,14 @@ from masthead.books import orders, payments
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of
+from masthead.cli.books_options import (
+    ID,
+    account_options,
+    books_of,
+    dry_run,
+    end_of,
+    why_history,
+)
 from masthead.cli.options import Amount, Command
 from masthead.cli.order_import import import_
 from masthead.contract.printable import printable
@@ -210,14 +217,13 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     """
     if (order_id is None) == (reference is None):
         raise BadUsage("give the id of the order, or --reference")
-    found = orders.show(books_of(account, database), order_id, reference=reference)
+    books = books_of(account, database)
+    found = orders.show(books, order_id, reference=reference)
     for name, value in found.fields.items():
         text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
         click.echo(f"{name}: {printable(text)}")
     if found.is_history:
-        click.echo(
-            "history: placed before the books were opened, so it is neither paid nor refunded here"
-        )
+        click.echo(f"history: {why_history(books)}, so it is neither paid nor refunded here")
     elif not found.fields["paid_on"] and found.due != stored_cents(
         str(found.fields["grand_total"])
     ):
@@ -232,7 +238,11 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
             line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
         elif item.refunded:
             line += f", allowance {decimal(item.refunded)}"
-        click.echo(line)
+        if found.is_history and item.purchase_id is not None:
+            line += f", purchase {item.purchase_id}"
+            line += f" for {_amount(item.purchase_total)}" if item.purchase_total else ""
+            line += f", {item.payment_type}" if item.payment_type else ""
+        click.echo(printable(line))
         for term in item.terms:
             click.echo(f"  {_term_line(term)}")
 

@@ -5,7 +5,14 @@ import click
 from masthead.books import subscribers
 from masthead.books.subscribers import Found, Sought
 from masthead.circulation.amounts import decimal, stored_cents
-from masthead.cli.books_options import ID, account_options, books_of, dry_run, say
+from masthead.cli.books_options import (
+    ID,
+    account_options,
+    books_of,
+    dry_run,
+    say,
+    why_history,
+)
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import UNLIMITED
 
@@ -62,7 +69,9 @@ def _line(found: Found) -> str:
 @account_options
 def show(subscriber_id: int, account: int | None, database: str) -> None:
     """Show a reader: name, codes, addresses, subscriptions, and the newest orders."""
-    found = subscribers.show(books_of(account, database), subscriber_id)
+    books = books_of(account, database)
+    found = subscribers.show(books, subscriber_id)
+    history = why_history(books)
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for address in found.addresses:
@@ -87,9 +96,8 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
             f"copies {copies or 0}, {left}{until}{ended}"
         )
     for order_id, ordered, total, paid_on, is_history in found.orders:
-        paid = f"paid on {paid_on}" if paid_on else "no payment noted"
-        if is_history:
-            paid = "of before the opening"
+        said = [f"paid on {paid_on}"] if paid_on else [] if is_history else ["no payment noted"]
+        paid = ", ".join([*said, history] if is_history else said)
         amount = decimal(stored_cents(str(total))) if total is not None else ""
         click.echo(f"order {order_id} of {(ordered or '')[:10]}: {amount}, {paid}")
 

@@ -47,7 +47,10 @@ class TermShown(NamedTuple):
 
 
 class ItemShown(NamedTuple):
-    """An item with its terms; totals are numbers of the interface, ``refunded`` is cents."""
+    """An item with its terms; totals are numbers of the interface, ``refunded`` is cents.
+
+    ``purchase_total`` and ``payment_type`` are those of its purchase, None without one.
+    """
 
     order_item_id: int
     bundle_id: int | None
@@ -56,6 +59,8 @@ class ItemShown(NamedTuple):
     grand_total: str
     tax_total: str
     purchase_id: int | None
+    purchase_total: str | None
+    payment_type: str | None
     refund_date: str | None
     fulfilled_date: str | None
     refunded: int
@@ -119,8 +124,10 @@ def _items(connection: Connection, account_id: int, order_id: int) -> list[Row]:
     return connection.rows(
         """
         SELECT i.order_item_id, i.bundle_id, i.product_id, coalesce(b.name, p.name),
-            i.grand_total, i.tax_total, i.purchase_id, i.refund_date, i.fulfilled_date, i.refunded
+            i.grand_total, i.tax_total, i.purchase_id, u.total, u.payment_type, i.refund_date,
+            i.fulfilled_date, i.refunded
         FROM order_items AS i
+        LEFT JOIN purchases AS u ON u.account_id = :account_id AND u.purchase_id = i.purchase_id
         LEFT JOIN bundles AS b ON b.account_id = i.account_id AND b.bundle_id = i.bundle_id
         LEFT JOIN products AS p ON p.account_id = i.account_id AND p.product_id = i.product_id
         WHERE i.account_id = :account_id AND i.order_id = :order_id ORDER BY i.order_item_id
