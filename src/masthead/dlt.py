@@ -129,51 +129,53 @@ def _changes(base_url: str, key: str, login: str, patience_s: float) -> Iterator
 
 
 def _loaded(client: Client, increment: Increment) -> Iterator[Any]:
-    if increment.anew:
+    if increment.is_full:
         for table in TABLES:
-            yield _Rows(table, anew=True).none()
+            yield _Rows(table, is_full=True).none()
     gone = {name: set(ids) for name, ids in increment.gone.items()}
     lists: set[int] = set()
     for entity, batch in in_batches(increment.changes):
-        yield from _written(entity, batch, anew=increment.anew)
+        yield from _written(entity, batch, is_full=increment.is_full)
         gone.get(entity.name, set()).difference_update(batch)
         if ENTRIES in _tables(entity):
             lists.update(batch)
     for name, ids in gone.items():
         for table in _tables(entity_named(name)):
-            yield from _Rows(table, anew=False).removed(ids)
+            yield from _Rows(table, is_full=False).removed(ids)
     for mailing_list_id in sorted(lists):
         rows = entries_of(client, mailing_list_id)
-        yield from _Rows(ENTRIES, anew=increment.anew).of({mailing_list_id}, rows)
+        yield from _Rows(ENTRIES, is_full=increment.is_full).of({mailing_list_id}, rows)
     found = rows_of_definitions(client.list_custom_fields())
     for table, definitions in zip((DEFINITIONS, OPTIONS), found, strict=True):
-        yield _Rows(table, anew=True).none()
-        yield from _Rows(table, anew=True).of((), definitions)
+        yield _Rows(table, is_full=True).none()
+        yield from _Rows(table, is_full=True).of((), definitions)
 
 
 def _tables(entity: Entity) -> tuple[Table, ...]:
     return (*entity.tables, ENTRIES) if entity.name == "listdownloads" else entity.tables
 
 
-def _written(entity: Entity, batch: Mapping[int, Any], *, anew: bool) -> Iterator[Any]:
+def _written(entity: Entity, batch: Mapping[int, Any], *, is_full: bool) -> Iterator[Any]:
     of_tables = zip(*map(rows_of(entity), batch.values()), strict=True)
     for table, of_table in zip(entity.tables, of_tables, strict=True):
-        yield from _Rows(table, anew=anew).of(batch, (row for rows in of_table for row in rows))
+        yield from _Rows(table, is_full=is_full).of(
+            batch, (row for rows in of_table for row in rows)
+        )
 
 
 class _Rows:
-    """Rows of a table for dlt; they replace their owners' rows, or all rows if ``anew``."""
+    """Rows of a table for dlt; they replace their owners' rows, or all rows if ``is_full``."""
 
-    def __init__(self, table: Table, *, anew: bool) -> None:
+    def __init__(self, table: Table, *, is_full: bool) -> None:
         self._table = table
-        self._anew = anew
+        self._is_full = is_full
         self._names = [field.name for field in table.columns]
         self._names += amounts.added_columns(table.columns)
         self._change = [_VALUES.get(type(field.kind)) for field in table.columns]
         self._change += [None] * (len(self._names) - len(table.columns))
 
     def none(self) -> Any:
-        """Return the item that creates the table, and empties it if ``anew``."""
+        """Return the item that creates the table, and empties it if ``is_full``."""
         return self._hinted(dlt.mark.materialize_table_schema())
 
     def of(self, owners: Iterable[int], rows: Iterable[Row]) -> Iterator[Any]:
@@ -183,7 +185,7 @@ class _Rows:
         while batch := list(islice(remaining, BATCH_RECORDS)):
             without.difference_update(row[0] for row in batch)
             yield self._hinted([self._named(row) for row in batch])
-        if not self._anew:
+        if not self._is_full:
             yield from self.removed(without)
 
     def removed(self, owners: Iterable[int]) -> Iterator[Any]:
@@ -229,7 +231,7 @@ class _Rows:
             write_disposition={
                 "disposition": "merge",
                 "strategy": "delete-insert",
-                "destination_scope": every if self._anew else own,
+                "destination_scope": every if self._is_full else own,
             },
             primary_key=self._names[: table.key],
             columns=columns,

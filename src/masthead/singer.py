@@ -97,9 +97,9 @@ class _Records(_Masthead):
         before = self.stream_state
         increment = increment_since(client, before.get("through"), [self._entity])
         self._stream_version = before.get("version")
-        version = self._begin_version() if increment.anew else self._stream_version
+        version = self._begin_version() if increment.is_full else self._stream_version
         yield from self._of(increment)
-        if increment.anew and version:
+        if increment.is_full and version:
             self._write_activate_version_message(version)
         self._keep(through=increment.through, version=version)
 

@@ -132,14 +132,14 @@ def changed_one_by_one(
     return alter
 
 
-def begun_anew(asked: Asked, send: Send) -> Reply:
+def begun_again(asked: Asked, send: Send) -> Reply:
     """Answer 410 to times of more than an hour ago, as after a new epoch."""
     reply = send(asked)
     if asked.path == CDC and reply.status == 200:
         with suppress(ValueError):
             since = datetime.fromisoformat(asked.query["changed_since"])
             if since.tzinfo and since < datetime.now(UTC) - timedelta(hours=1):
-                return Reply(410, b'{"error":"the feed begins anew: load everything again"}')
+                return Reply(410, b'{"error":"the feed begins again: load everything again"}')
     return reply
 
 
@@ -174,7 +174,7 @@ DEVIATIONS_OF_LOSSES: dict[str, Deviation] = {
         another_instead(ACCOUNT), "Operation 2", GET_ACCOUNT, "account.account_id"
     ),
     "an entity alone loses a record": differs(alone_loses_one, "Limits", GET_CDC, "addresses"),
-    "the feed begins anew": noted(begun_anew, "Limits", GET_CDC, "changed_since"),
+    "the feed begins again": noted(begun_again, "Limits", GET_CDC, "changed_since"),
     "changed_since overlooked for subscribers": differs(
         changed_one_by_one(lambda _changed, _since: True),
         *("Operation 4", GET_CDC, "changed_since"),

@@ -1,7 +1,7 @@
 """The rules of circulation in plain Python, which the proof compares with the product.
 
 Written without the store and ``masthead.circulation``, so that neither judges itself. All is done
-reader by reader and issue by issue, and what follows from something else is found anew each time:
+reader by reader and issue by issue, and what follows from something else is found again each time:
 how slow that is does not matter. What an operation refuses raises :class:`Refused`; the caller
 throws the books away to which it was done.
 """

@@ -250,7 +250,7 @@ def test_every_copy_is_whole_while_shards_move_to_a_new_machine(tmp_path: Path) 
                         # A load that meets the move may end, and works at its next try.
                         with suppress(CommandFailedError):
                             import_files(*files, account_id=str(account_id), database=url)
-                        assert copies[account_id].update(sources[account_id]).anew is None
+                        assert copies[account_id].update(sources[account_id]).full_load is None
             except BaseException as failure:  # noqa: BLE001 - the test's own thread shows it
                 failures.append(failure)
 
@@ -282,5 +282,5 @@ def test_every_copy_is_whole_while_shards_move_to_a_new_machine(tmp_path: Path) 
         for account_id in ACCOUNTS:
             last = write_ndjson(tmp_path / "last", {"addresses": [{"address_id": 1, "city": "X"}]})
             import_files(*last, account_id=str(account_id), database=url)
-            assert copies[account_id].update(sources[account_id]).anew is None
+            assert copies[account_id].update(sources[account_id]).full_load is None
             assert copies[account_id].differences(sources[account_id]) == []

@@ -147,7 +147,7 @@ def test_the_mirror_loads_everything_after_more_than_five_days(
     kept = Kept(f"sqlite:///{tmp_path}/copy.db")
     kept.update(source)
     server.clock.move(days=4)
-    assert not kept.update(source).anew
+    assert not kept.update(source).full_load
     server.clock.move(days=6)
-    assert kept.update(source).anew
+    assert kept.update(source).full_load
     assert not kept.differences(source)

@@ -291,5 +291,5 @@ def test_the_mirror_loads_everything_after_a_new_epoch(
     kept.update(Source(server))
     server.faults.new_epoch()
     server.remove("orders", 1)
-    assert kept.update(Source(server)).anew
+    assert kept.update(Source(server)).full_load
     assert not kept.differences(Source(server))

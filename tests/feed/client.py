@@ -97,7 +97,7 @@ class Answer(NamedTuple):
 
 
 class _Poll(NamedTuple):
-    """The changes that are being read, or everything where the copy begins anew.
+    """The changes that are being read, or everything where the copy begins again.
 
     ``first_deletions`` are those that were asked for before; None: they are asked for after it.
     """
@@ -237,7 +237,7 @@ class Client:
             with self._being_busy():
                 content = self._ask(poll.form, deletions.deletions)
             if content is None:
-                # Both are thrown away, and next time the copy begins anew.
+                # Both are thrown away, and next time the copy begins again.
                 self._time = None
                 return
             gone = self._answer(content, poll.own_clock, changes)

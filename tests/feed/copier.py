@@ -1,7 +1,7 @@
 """A client as a program that polls without a pause and can be killed.
 
 ``python -m tests.feed.copier BASE_URL COPY.sqlite``, with the credentials in COPIER_USER and
-COPIER_PASSWORD. It begins with the snapshot, and begins anew on 410. Then it asks for the changes
+COPIER_PASSWORD. It begins with the snapshot, and begins again on 410. Then it asks for the changes
 and after them for the deletions, and goes on from the earlier one of their headers. What both say
 and the time are written in one transaction once both answers are whole; a broken response is thrown
 away, and the same is asked again.

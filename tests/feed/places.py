@@ -1,4 +1,4 @@
-"""Where the schedules have their database: how it begins anew, is backed up and restored.
+"""Where the schedules have their database: how it begins again, is backed up and restored.
 
 On SQLite each of its states is a file. PostgreSQL takes longer to copy a database than to run a
 schedule, so there all schedules share one, whose states are kept as rows beside it.

@@ -33,7 +33,7 @@ NO_DATABASE = "sqlite:///nobody-needs-one.db"
 LINE = re.compile(
     r"timestamp='[^']+' level='(?P<level>\w+)' event='mirror pass' records=(?P<records>\d+) "
     r"removed=(?P<removed>\d+) mailing_lists=(?P<lists>\d+) changed_since='[^']+' "
-    r"seconds=[\d.]+(?P<anew>.*)"
+    r"seconds=[\d.]+(?P<full_load>.*)"
 )
 
 
@@ -84,10 +84,10 @@ def test_a_pass_writes_one_line_and_ends_with_0(
     (line,) = passes(first.stderr)
     assert line["level"] == "info"
     assert (line["records"], line["lists"]) == ("20", "2")
-    assert line["anew"] == " anew='the copy was empty'"
+    assert line["full_load"] == " full_load='the copy was empty'"
     again = mirror(publisher, *command, folder=tmp_path)
     assert passes(again.stderr) == [
-        {"level": "info", "records": "0", "removed": "0", "lists": "0", "anew": ""}
+        {"level": "info", "records": "0", "removed": "0", "lists": "0", "full_load": ""}
     ]
     assert first.stdout == again.stdout == ""
     assert kept.differences(publisher) == []
@@ -221,7 +221,7 @@ def test_it_goes_on_by_itself(publisher: Publisher, kept: Kept) -> None:
         epochs.start_epochs(publisher.store)
         *_, line = lines_until(process, "event='mirror pass' records=20")
     assert passes(line)[0]["level"] == "warning"
-    assert passes(line)[0]["anew"] == " anew='the copy was too old for the change feed'"
+    assert passes(line)[0]["full_load"] == " full_load='the copy was too old for the change feed'"
 
 
 def test_what_a_copy_lacks_is_in_the_line_of_its_first_pass(
@@ -233,9 +233,9 @@ def test_what_a_copy_lacks_is_in_the_line_of_its_first_pass(
     (line,) = passes(mirror(other, *command, folder=tmp_path).stderr)
     assert line["level"] == "warning"
     # The quotes are those of Python, since the sentence has none.
-    assert " lacking='the service has no snapshot: addresses, purchases," in line["anew"]
+    assert " lacking='the service has no snapshot: addresses, purchases," in line["full_load"]
     (line,) = passes(mirror(other, *command, folder=tmp_path).stderr)
-    assert (line["level"], line["anew"]) == ("info", "")
+    assert (line["level"], line["full_load"]) == ("info", "")
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
@@ -246,7 +246,7 @@ def test_an_export_to_begin_with_may_be_named_for_ever(
     folder = publisher.export()
     command = (publisher.url, "--to", kept.url, "--once", "--from-export", folder)
     first = mirror(publisher, *command, folder=tmp_path)
-    assert passes(first.stderr)[0]["anew"] == ""
+    assert passes(first.stderr)[0]["full_load"] == ""
     warning, line = mirror(publisher, *command, folder=tmp_path).stderr.splitlines()
     assert "the copy has begun already: --from-export was not used" in warning
     assert passes(line)
@@ -440,5 +440,5 @@ def test_a_removed_file_begins_again(publisher: Publisher, tmp_path: Path) -> No
     with running(*command, database=NO_DATABASE, settings=settings(publisher)) as process:
         lines_until(process, "event='mirror pass' records=20")
         path.unlink()
-        lines_until(process, "anew='the copy was empty'")
+        lines_until(process, "full_load='the copy was empty'")
     assert kept.differences(publisher) == []

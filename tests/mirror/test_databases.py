@@ -217,7 +217,7 @@ def test_copies_that_two_mirrors_keep_at_once_are_complete(
         first = list(pool.map(kept.update, [publisher] * 4))
         publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
         then = list(pool.map(kept.update, [publisher] * 4))
-    assert [bool(done.anew) for done in first].count(True) == 1
+    assert [bool(done.full_load) for done in first].count(True) == 1
     assert sorted(done.records for done in then) == [0, 0, 0, 1]
     assert kept.differences(publisher) == []
 

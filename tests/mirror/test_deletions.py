@@ -184,7 +184,7 @@ def test_a_service_that_lists_no_deletions_is_copied_as_before(
     publisher.remove(orders=[1])
     publisher.load(addresses=[{"address_id": 1, "city": "Changed"}])
     done = kept.update(publisher)
-    assert (done.removed, done.anew) == (0, None)
+    assert (done.removed, done.full_load) == (0, None)
     assert "Changed" in kept.column("SELECT city FROM addresses")
     # Verifying says what is in the copy alone, as it did before.
     assert kept.differences(publisher) == ["extra: orders 1"]
@@ -228,7 +228,7 @@ def test_lost_deletions_load_everything_again(between: Between, kept: Kept) -> N
     kept.update(publisher)
     publisher.remove(orders=[1])
     between.answers[DELETIONS] = lambda _whole: refused(410, "too long ago")
-    assert kept.update(publisher).anew is not None
+    assert kept.update(publisher).full_load is not None
     assert ids(kept, "orders") == [2]
 
 

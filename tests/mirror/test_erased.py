@@ -34,7 +34,7 @@ def test_a_copy_holds_nothing_personal_after_the_next_pass(
     erasing.erase(publisher.store, publisher.account_id, 1)
     done = kept.update(publisher)
     # The subscriber, an address, the responses, an order and a purchase.
-    assert (done.anew, done.records) == (None, 5)
+    assert (done.full_load, done.records) == (None, 5)
     after = kept.everything()
     assert WORD not in str(after)
     assert {name: len(rows) for name, rows in after.items() if name != "custom_field_values"} == {

@@ -36,7 +36,7 @@ def test_a_copy_from_an_export_is_one_from_the_snapshot(
         exported, snapshot = new_kept(), new_kept()
         assert exported.start_from_export(publisher, publisher.export())
         done = exported.update(publisher)
-        assert (done.records, done.anew) == (0, None)
+        assert (done.records, done.full_load) == (0, None)
         snapshot.update(publisher)
         assert undated(exported) == undated(snapshot)
         assert exported.differences(publisher) == []
@@ -85,7 +85,7 @@ def test_what_changed_since_the_export_arrives(publisher: Publisher, kept: Kept)
     kept.start_from_export(publisher, folder)
     assert kept.column("SELECT first_name FROM subscribers ORDER BY subscriber_id")[0] == "First"
     done = kept.update(publisher)
-    assert (done.records, done.lists, done.anew) == (2, 1, None)
+    assert (done.records, done.lists, done.full_load) == (2, 1, None)
     assert kept.column("SELECT first_name FROM subscribers ORDER BY subscriber_id")[0] == "Renamed"
     assert kept.differences(publisher) == []
 
@@ -116,7 +116,7 @@ def test_an_export_that_is_too_old_is_replaced_by_the_snapshot(
     folder = publisher.export()
     (folder / "changes_through.txt").write_text("2026-01-01T00:00:00.000000+00:00\n")
     kept.start_from_export(publisher, folder)
-    assert kept.update(publisher).anew == TOO_OLD
+    assert kept.update(publisher).full_load == TOO_OLD
     assert kept.differences(publisher) == []
 
 

@@ -41,7 +41,7 @@ def say_it_was_kept(kept: Kept, ago: timedelta) -> str:
 def test_a_copy_begins_with_what_the_interface_offers(other: OtherService, kept: Kept) -> None:
     """rules, "Mirror: services without a snapshot"."""
     done = kept.update(other)
-    assert done.anew == EMPTY
+    assert done.full_load == EMPTY
     assert ids(kept, "subscribers") == [1, 2, 3]
     assert ids(kept, "subscriptions") == [10, 20, 30]
     assert Counter(ids(kept, "custom_fields")) == {1: 2, 2: 2, 3: 2}
@@ -129,7 +129,7 @@ def test_what_changes_arrives(other: OtherService, kept: Kept) -> None:
     other.put("orders", order(3, 3, order_items=[{"order_item_id": 8, "sub_total": 2}]))
     other.entries[3] = [{"subscription_id": 30, "copies": 7}, {"subscription_id": 20}]
     done = kept.update(other)
-    assert done.anew is None
+    assert done.full_load is None
     assert kept.column("SELECT email FROM subscribers WHERE subscriber_id = 1") == [
         "new@example.org"
     ]
@@ -197,7 +197,7 @@ def test_after_too_long_the_copy_goes_on_with_what_there_is(
     other.subscriber(1, LONG_AGO, email="new@example.org")
     when = say_it_was_kept(kept, timedelta(days=6))
     done = kept.update(other)
-    assert done.anew == TOO_OLD
+    assert done.full_load == TOO_OLD
     assert ids(kept, "orders") == [3, 5]
     assert ids(kept, "subscribers") == [1, 2, 3, 4]
     assert kept.column("SELECT email FROM subscribers ORDER BY subscriber_id")[0].startswith("new")

@@ -98,7 +98,7 @@ def test_what_changed_is_replaced(publisher: Publisher, kept: Kept) -> None:
     counts = {table: len(rows) for table, rows in kept.everything().items()}
     publisher.load(**{kind: [record] for kind, record, *_ in CHANGED})
     done = kept.update(publisher)
-    assert done.anew is None
+    assert done.full_load is None
     for kind, _, question, value in CHANGED:
         assert kept.column(question) == [value], kind
     assert {table: len(rows) for table, rows in kept.everything().items()} == counts
@@ -247,7 +247,7 @@ def test_no_reader_sees_half_of_a_pass(publisher: Publisher, kept: Kept, serve: 
 
 def test_a_time_that_is_too_old_loads_everything_again(publisher: Publisher, kept: Kept) -> None:
     """rules, "Mirror: a pass": after 410 all of it is replaced by the snapshot."""
-    assert kept.update(publisher).anew == EMPTY
+    assert kept.update(publisher).full_load == EMPTY
     good = kept.everything()
     week = datetime.now(UTC) - timedelta(days=7)
     kept.run(
@@ -256,7 +256,7 @@ def test_a_time_that_is_too_old_loads_everything_again(publisher: Publisher, kep
         "DELETE FROM addresses",
     )
     done = kept.update(publisher)
-    assert done.anew == TOO_OLD
+    assert done.full_load == TOO_OLD
     assert done.state.lacking is None
     assert kept.everything() == good
 
@@ -268,9 +268,9 @@ def test_a_new_epoch_loads_everything_again(publisher: Publisher, kept: Kept) ->
     publisher.load(addresses=[{"address_id": 1, "city": "Elsewhere"}])
     epochs.start_epochs(publisher.store)
     done = kept.update(publisher)
-    assert (done.anew, done.records) == (TOO_OLD, 5 + 5 + 2 + 2 + 2 + 2 + 2)
+    assert (done.full_load, done.records) == (TOO_OLD, 5 + 5 + 2 + 2 + 2 + 2 + 2)
     assert kept.differences(publisher) == []
-    assert kept.update(publisher).anew is None
+    assert kept.update(publisher).full_load is None
 
 
 def test_an_account_without_data_has_a_copy_without_rows(
@@ -280,7 +280,7 @@ def test_an_account_without_data_has_a_copy_without_rows(
     empty = new_publisher()
     assert kept.update(empty).records == 0
     assert {table for table, rows in kept.everything().items() if rows} == {"mirror"}
-    assert kept.update(empty).anew is None
+    assert kept.update(empty).full_load is None
     assert kept.differences(empty) == []
 
 

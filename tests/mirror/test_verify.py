@@ -300,7 +300,7 @@ def test_a_copy_begins_with_verifying_too(publisher: Publisher, kept: Kept) -> N
 def test_differences_are_corrected_by_loading_everything_again(
     publisher: Publisher, kept: Kept
 ) -> None:
-    """rules, "Mirror: a pass": without its row in ``mirror`` a copy begins anew."""
+    """rules, "Mirror: a pass": without its row in ``mirror`` a copy begins again."""
     kept.update(publisher)
     kept.run("DELETE FROM addresses", "INSERT INTO subscribers (subscriber_id) VALUES (9)")
     assert len(kept.differences(publisher)) == 3

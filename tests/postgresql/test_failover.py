@@ -213,7 +213,7 @@ class Mirrored(NamedTuple):
         """Make a pass; return why it began anew, if it did."""
         done = mirror(self, self.url, "--to", self.kept.url, "--once", folder=self.folder)
         (line,) = passes(done.stderr)
-        return str(line["anew"])
+        return str(line["full_load"])
 
     def moved_to(self, server: Server) -> Mirrored:
         """Return the same copy, of the service at another address."""
@@ -258,7 +258,7 @@ def test_a_server_goes_on_with_the_promoted_replica(site: Site, tmp_path: Path, 
         polling.assert_in_order(200, 503, 410)
         assert first_answer(client, SNAPSHOT) == 200
         wait_until(lambda: is_served_anew(client), FAILOVER_SECONDS_MAX)
-        assert "anew" in copy.update()
+        assert "full_load" in copy.update()
         copy.assert_equal()
         assert copy.update() == ""
         role = name_of(as_server(site.url)) + "_server"
@@ -282,7 +282,7 @@ def test_what_was_lost_is_in_no_copy_after_its_next_pass(
             site.fail_over(how)
             polling.wait_for(410)
         polling.assert_in_order(200, 503, 410)
-        assert "anew" in copy.update()
+        assert "full_load" in copy.update()
         copy.assert_equal()
         assert copy.kept.column("SELECT order_id FROM orders WHERE order_id >= 900") == []
         site.load(tmp_path, orders=f"{ORDER}900,2,2\n")
@@ -306,7 +306,7 @@ def test_reusing_lost_ids_before_the_next_poll_spoils_no_copy(site: Site, tmp_pa
         site.fail_over()
         site.load(tmp_path, orders=f"{ORDER}900,2,2\n")
         assert first_answer(client, feed_since(through)) == 410
-        assert "anew" in copy.update()
+        assert "full_load" in copy.update()
         copy.assert_equal()
         assert copy.kept.column("SELECT order_id FROM orders WHERE order_id >= 900") == [900]
 
@@ -470,7 +470,7 @@ def test_a_recovery_to_a_point_in_time_begins_an_epoch(site: Site, tmp_path: Pat
         error = error_of(client.ask(feed_since(through)).response, 410)
         assert "/snapshot" in error
         copy = copy.moved_to(server)
-        assert "anew" in copy.update()
+        assert "full_load" in copy.update()
         copy.assert_equal()
         assert copy.kept.column("SELECT order_id FROM orders WHERE order_id >= 900") == [900]
 
@@ -490,7 +490,7 @@ def test_a_dump_restored_into_a_new_database_begins_an_epoch(
     with serving(restored) as server, Client(server) as client:
         assert client.ask(feed_since(through)).status == 410
         copy = copy.moved_to(server)
-        assert "anew" in copy.update()
+        assert "full_load" in copy.update()
         copy.assert_equal()
         assert copy.kept.column("SELECT order_id FROM orders WHERE order_id >= 900") == []
 

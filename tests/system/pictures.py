@@ -1,6 +1,6 @@
 """Makes the pictures of the console's page of the docs: ``python -m tests.system.pictures``.
 
-Of a demo, in Chromium, so that they can be made anew when the pages change.
+Of a demo, in Chromium, so that they can be made again when the pages change.
 """
 
 from __future__ import annotations

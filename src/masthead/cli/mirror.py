@@ -174,12 +174,12 @@ def _begin(mirror: Mirror, folder: Path) -> None:
 
 def _report(done: Pass, seconds: float) -> None:
     """Log a pass, as a warning if data was lost or not available."""
-    anew: dict[str, str] = {}
-    if done.anew:
-        anew["anew"] = done.anew
+    full_load: dict[str, str] = {}
+    if done.full_load:
+        full_load["full_load"] = done.full_load
         if done.state.lacking:
-            anew["lacking"] = done.state.lacking
-    is_bad = "lacking" in anew or done.anew == TOO_OLD
+            full_load["lacking"] = done.state.lacking
+    is_bad = "lacking" in full_load or done.full_load == TOO_OLD
     (_log.warning if is_bad else _log.info)(
         "mirror pass",
         records=done.records,
@@ -187,5 +187,5 @@ def _report(done: Pass, seconds: float) -> None:
         mailing_lists=done.lists,
         changed_since=done.state.changed_since,
         seconds=round(seconds, 3),
-        **anew,
+        **full_load,
     )

@@ -21,13 +21,13 @@ class Increment(NamedTuple):
     ``changes`` are the records. Read them once and to the end, or call ``close`` to end the
     request. ``gone`` are the ids of the removed records, by entity; a record that is also in
     ``changes`` exists again. ``through`` is the time of the next request, valid once everything has
-    been written. ``anew`` says that ``changes`` are all records, and the caller drops all others.
+    been written. ``is_full`` says that ``changes`` are all records: the caller drops the others.
     """
 
     changes: Changes
     gone: Mapping[str, Collection[int]]
     through: str
-    anew: bool
+    is_full: bool
 
     def close(self) -> None:
         """Release the connection."""
@@ -55,9 +55,9 @@ def increment_since(
             pass
         else:
             through = min(changes.through, deletions.through, key=datetime.fromisoformat)
-            return Increment(changes, gone, through, anew=False)
+            return Increment(changes, gone, through, is_full=False)
     snapshot = _offered(lambda: client.snapshot(names))
-    return Increment(snapshot, {}, snapshot.through, anew=True)
+    return Increment(snapshot, {}, snapshot.through, is_full=True)
 
 
 def _offered(request: Callable[[], Offered]) -> Offered:

@@ -61,14 +61,14 @@ Offered = TypeVar("Offered", Changes, Deletions)
 class Pass(NamedTuple):
     """The result of a pass: how many records it wrote and removed, the lists, the new state.
 
-    ``anew`` is the reason why it loaded everything, EMPTY or TOO_OLD; None if it did not.
+    ``full_load`` is the reason why it loaded everything, EMPTY or TOO_OLD; None if it did not.
     """
 
     records: int
     removed: int
     lists: int
     state: State
-    anew: str | None
+    full_load: str | None
 
 
 class _TooLongAgo(Exception):
@@ -181,7 +181,7 @@ class Mirror:
             with snapshot:
                 self.copy.clear()
                 applied = self._apply(snapshot)
-            return self._finish(_next_time(snapshot), applied, before=before, anew=reason)
+            return self._finish(_next_time(snapshot), applied, before=before, full_load=reason)
         lacking = LACKING
         if before:
             since = LACKING_SINCE.format(before.changed_since)
@@ -193,7 +193,7 @@ class Mirror:
         shown += self._apply(offered_of(self.client, known)).records
         applied.records += shown
         through = _next_time(changes)
-        return self._finish(through, applied, before=before, lacking=lacking, anew=reason)
+        return self._finish(through, applied, before=before, lacking=lacking, full_load=reason)
 
     def _finish(
         self,
@@ -202,19 +202,19 @@ class Mirror:
         *,
         before: State | None,
         lacking: str | None = None,
-        anew: str | None = None,
+        full_load: str | None = None,
     ) -> Pass:
         self._keep_definitions()
         for number, mailing_list_id in enumerate(sorted(applied.mailing_list_ids), start=1):
             self._keep_entries(mailing_list_id)
             self.tell("mailing lists", number)
-        if anew:
+        if full_load:
             self.copy.make_indexes()
         state = State(self._base_url, self._account_id, through, lacking)
         if state != before:
             self.copy.keep_state(state)
         lists = len(applied.mailing_list_ids)
-        return Pass(applied.records, applied.removed, lists, state, anew)
+        return Pass(applied.records, applied.removed, lists, state, full_load)
 
     def _apply(self, records: Iterable[Any]) -> Applied:
         return apply(self.copy, records, tell=lambda count: self.tell("records", count))
