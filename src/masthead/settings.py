@@ -204,7 +204,11 @@ SETTINGS = {
             65_535,
         ),
         Setting("account", None, "Id of the account."),
-        Setting("map", None, "Mapping file that describes files of another form."),
+        Setting(
+            "map",
+            None,
+            "Mapping file for files of another form, or the name of one that Masthead has.",
+        ),
         Setting(
             "reject", None, "Folder for the rows that cannot be loaded; all other rows are loaded."
         ),

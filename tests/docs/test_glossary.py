@@ -13,12 +13,17 @@ _HEAD, _RULE, *UNUSED = CELLS.findall(OTHERS)
 HISTORY = {"docs/decisions.md", "docs/glossary.md", "CHANGELOG.md"}
 """Pages that tell of earlier words, or of words that are not used."""
 OF_OTHERS = {
-    "buyer": {"src/masthead/sample_data/generate_publisher.py"},
+    "buyer": {
+        "src/masthead/loading/guess_words.py",
+        "src/masthead/sample_data/generate_publisher.py",
+    },
     "customer": {
+        "docs/exports.md",
         "docs/mapping.md",
         "src/masthead/loading/guess_words.py",
         "src/masthead/loading/mapping_missing.py",
     },
+    "donor": {"src/masthead/loading/guess_words.py"},
 }
 """Where the data of others have their own words: other systems, and a publisher's questions."""
 NAMES_OF_COUNTRIES = re.compile(r"united[ _](states|kingdom)")

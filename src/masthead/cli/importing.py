@@ -21,6 +21,7 @@ from masthead.loading.limits import Limit
 from masthead.loading.load import Loaded, Options, load
 from masthead.loading.mapping_files import Input
 from masthead.loading.regular_files import is_regular
+from masthead.loading.shipped import mapping_named, mapping_text
 from masthead.store import Store
 from masthead.store.dry_run_diff import HIDDEN, Shown
 
@@ -47,7 +48,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="With --dry-run, print so many new, changed and removed rows of each table.",
 )
 @setting("map", kind=_FILE)
-@click.option("--guess", is_flag=True, help="Print a first mapping of the files; load nothing.")
+@click.option(
+    "--guess",
+    is_flag=True,
+    help="Print a first mapping of the files, or the one that --map names; load nothing.",
+)
 @setting("reject", kind=_FOLDER)
 @setting("max_rejected", kind=LimitOfRows())
 @click.option(
@@ -79,15 +84,17 @@ def import_command(
     unless the files are --complete: then a subscriber that the files lack gets a delete_date, and
     other rows that they lack are removed.
 
-    A mapping file (--map) describes files of another form; --guess writes a first one.
+    A mapping file (--map) describes files of another form; --guess writes a first one. Masthead
+    has mappings for some systems: --map ghost-members.
 
     Without --account, the sub-folders of a folder have the numbers of accounts. Each is loaded into
     its account, separately, with the mapping.toml in it if there is one.
     """
     if guess:
-        click.echo(guess_mapping(paths), nl=False)
+        click.echo(mapping_text(map) if map else guess_mapping(paths), nl=False)
         return
-    options = _options(mapping=map, marker=when_complete, **given)
+    mapping = None if map is None else mapping_named(map)
+    options = _options(mapping=mapping, marker=when_complete, **given)
     waiting = deliveries(paths, account)
     store = made(database)
     ready: Iterable[Ready] = (Ready(delivery, None) for delivery in waiting)

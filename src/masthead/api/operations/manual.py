@@ -30,6 +30,7 @@ PAGES = {
     "pipelines": "Pipelines: dlt and Singer load all data into a database or a warehouse",
     "checking": "Check a service: compare any service with the interface",
     "mapping": "Mapping files: load the files of another system",
+    "exports": "Exports of other systems: mappings that come with Masthead",
     "operator": "For the operator: install, load data, give credentials, watch, back up",
     "circulation": "For the circulation manager: orders, issues and renewals, day by day",
     "circulation-rules": "The rules of circulation: terms, issues, money, reports",
