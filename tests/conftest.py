@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from argon2 import PasswordHasher
 
-from masthead.store import operators
+from masthead.store import passwords
 from tests import forks, long, no_processes
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
@@ -102,7 +102,7 @@ def pytest_unconfigure() -> None:
 def _quick_passwords() -> Iterator[None]:
     """Hash passwords with the least work; each hash says how much it takes to check."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operators, "_hasher", PasswordHasher(1, 8, 1))
+        patch.setattr(passwords, "HASHER", PasswordHasher(1, 8, 1))
         yield
 
 

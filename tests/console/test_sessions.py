@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from masthead.store import operators
+from masthead.store import operators, passwords
 from tests.console.browser import SIGN_IN
 
 if TYPE_CHECKING:
@@ -120,10 +120,10 @@ def test_a_session_ends_when_its_password_is_changed(
 ) -> None:
     """The old password is compared, then the new one is set, then the session is written."""
     console.add("raced")
-    verify = operators._hasher.verify
+    verify = passwords.HASHER.verify
 
     class Meanwhile:
-        hash = operators._hasher.hash
+        hash = passwords.HASHER.hash
 
         @staticmethod
         def verify(hashed: str, password: str) -> bool:
@@ -131,7 +131,7 @@ def test_a_session_ends_when_its_password_is_changed(
             operators.set_operator(desk.store, 1, "raced", password="another password")
             return is_right
 
-    monkeypatch.setattr(operators, "_hasher", Meanwhile)
+    monkeypatch.setattr(passwords, "HASHER", Meanwhile)
     session = operators.sign_in(desk.store, 1, "raced", "correct horse")
     assert session is not None
     assert operators.find_session(desk.store, session) is None

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from masthead.console.pages.sign_in import _own_path
-from masthead.store import operators
+from masthead.store import operators, passwords
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console
 from tests.long import ON_BOTH, examples
 
@@ -68,17 +68,17 @@ def test_an_unknown_name_costs_a_comparison_of_the_same_hash_as_a_wrong_password
 ) -> None:
     """rules, "Sign-in of the console": what takes the time is the hash with its parameters."""
     compared = []
-    verify = operators._hasher.verify
+    verify = passwords.HASHER.verify
 
     class Counting:
-        hash = staticmethod(operators._hasher.hash)
+        hash = staticmethod(passwords.HASHER.hash)
 
         @staticmethod
         def verify(hashed: str, password: str) -> bool:
             compared.append(hashed.rsplit("$", 2)[0])
             return verify(hashed, password)
 
-    monkeypatch.setattr(operators, "_hasher", Counting)
+    monkeypatch.setattr(passwords, "HASHER", Counting)
     for name, account in (("manager", 1), ("nobody", 1), ("nobody", 77)):
         assert operators.sign_in(desk.store, account, name, WRONG) is None
     assert len(compared) == 3

@@ -13,6 +13,7 @@ from masthead.contract import kinds
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.file_kinds import Range
 from masthead.contract.kinds import Kind, Many, Missing
+from masthead.contract.passwords import PasswordHash
 from masthead.contract.shapes import Field, fields_of
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ _TEXTS: dict[type[Kind], Callable[[Any], st.SearchStrategy[str]]] = {
     kinds.Date: lambda _: st.dates().map(str),
     kinds.DateTime: lambda _: st.datetimes().map(lambda time: time.isoformat(" ", "seconds")),
     kinds.Digest: lambda _: st.text("0123456789abcdefABCDEF", min_size=32, max_size=32),
+    PasswordHash: lambda _: st.from_regex(r"\$P\$B[./0-9A-Za-z]{30}", fullmatch=True),
 }
 
 

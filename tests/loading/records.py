@@ -111,6 +111,8 @@ def _record(
         if not required:
             options.append(st.just(""))
         record[column.name] = draw(st.one_of(options))
+    if record.get("password_hash"):
+        record["password_md5"] = ""
     if table.name == "order_items":
         record["bundle_id" if record["product_id"] else "product_id"] = ""
         if not record["bundle_id"] and not record["product_id"]:

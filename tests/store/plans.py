@@ -9,7 +9,15 @@ import pytest
 
 from masthead.loading.checks import check_batch
 from masthead.loading.files import find_files, read_batches
-from masthead.store import accounts, commits, erasing, interface_queries, merging, staged_checks
+from masthead.store import (
+    accounts,
+    commits,
+    erasing,
+    interface_queries,
+    login_candidates,
+    merging,
+    staged_checks,
+)
 from masthead.store.staging import staging_for
 from masthead.store.subscriber_data import data_of
 from tests.loading.publisher import SMALL
@@ -28,10 +36,10 @@ POINT_LOOKUPS: dict[str, Callable[[Connection], object]] = {
     "hidden digests": lambda database: accounts.hides_password_md5(database, 1),
     "order": lambda database: interface_queries.order(database, 1, 1),
     "answers": lambda database: interface_queries.answers_of(database, 1, 1),
-    "login by email": lambda database: interface_queries.login_candidates(
+    "login by email": lambda database: login_candidates.login_candidates(
         database, 1, "ada@example.org", password_md5="x", today="2026-11-20"
     ),
-    "login by code": lambda database: interface_queries.login_candidates(
+    "login by code": lambda database: login_candidates.login_candidates(
         database, 1, "AAAAA", password_md5="x", today="2026-11-20"
     ),
     "received issues": lambda database: list(

@@ -30,6 +30,7 @@ from masthead.store import (
     epochs,
     exporting,
     interface_queries,
+    login_candidates,
     logins,
     request_counts,
 )
@@ -421,7 +422,7 @@ QUERIES: dict[str, Query] = {
     "subscribers by email": lambda database: interface_queries.search_subscribers(
         database, 1, {"email": "ada*", "source": "web"}, after=0, limit=9
     ),
-    "login by code": lambda database: interface_queries.login_candidates(
+    "login by code": lambda database: login_candidates.login_candidates(
         database, 1, "aaaaa", password_md5=DIGEST, today="2026-11-20"
     ),
     "received issues": lambda database: list(

@@ -29,6 +29,7 @@ from masthead.contract.books import (
 )
 from masthead.contract.file_kinds import IdentifierList, Range, TimeZone
 from masthead.contract.kinds import Missing
+from masthead.contract.passwords import PasswordHash
 from masthead.contract.shapes import (
     ApiKey,
     ApiLogin,
@@ -99,6 +100,7 @@ class SubscriberRecord(Struct):
     renewal_code: RenewalCode
     email: Text50
     password_md5: PasswordMd5
+    password_hash: Annotated[str | None, PasswordHash(), Missing.EMPTY]
     first_name: Text50
     last_name: Text50
     source: TextOrNull
@@ -318,6 +320,7 @@ TABLES = (
             "renewal_code",
             "email",
             "password_md5",
+            "password_hash",
             "first_name",
             "last_name",
             "source",

@@ -5,11 +5,11 @@ the checks across rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from hashlib import md5
 from itertools import compress
 from typing import NamedTuple
 
-from masthead.contract.kinds import Text
+from masthead.contract.kinds import Missing, Text
+from masthead.contract.passwords import FILE_COLUMNS, Password, is_md5
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
 from masthead.loading.batches import QUOTED_MAX, Batch
@@ -37,9 +37,10 @@ class CheckedBatch(NamedTuple):
     refused_keys: Sequence[tuple[int, tuple[int, ...] | None]]
 
 
-SECRET = frozenset(("password", "password_md5", "api_key", "api_login"))
+SECRET = frozenset((*FILE_COLUMNS, "api_key", "api_login"))
 """The columns whose values no message shows (rules, "Values that are refused")."""
 
+_PASSWORD = Field("password", Password(), Missing.EMPTY)
 _PREDICATES = ("does ", "has ", "holds ", "is ")
 
 
@@ -64,21 +65,8 @@ def check_batch(table: Table, batch: Batch, reads: Reads | None = None) -> Check
     ``reads`` has a function for each column of a mapped file. It takes a cell, which may be empty,
     returns the stored value or None, and raises ValueError.
     """
-    fields = {field.name: field for field in table.columns}
-    columns = [name if name != "password" else "password_md5" for name in batch.columns]
-    values: list[list[Value]] = []
-    bad_columns = []
-    for name, column, cells in zip(batch.columns, columns, batch.cells, strict=True):
-        field = fields[column]
-        if reads is None:
-            read = _digest if name == "password" else field.kind.parse
-            found, is_bad = _read_column(field, cells, read)
-        else:
-            found, is_bad = _read_column(field, cells, reads[name], is_mapped=True)
-        values.append(found)
-        if is_bad:
-            bad_columns.append((name, found))
-    masks = _masks(table, columns, batch)
+    columns, cells, values, bad_columns = _read_batch(table, batch, reads)
+    masks = _masks(table, columns, cells, len(batch.lines))
     problems: list[tuple[int, str, str]] = [
         (bad.line, bad.column, bad.sentence) for bad in batch.unreadable
     ]
@@ -104,11 +92,66 @@ def check_batch(table: Table, batch: Batch, reads: Reads | None = None) -> Check
     return CheckedBatch(columns, good, masks, problems, refused)
 
 
-def _masks(table: Table, columns: Sequence[str], batch: Batch) -> list[int] | None:
+_Read = tuple[
+    list[str], list[Sequence[str | None]], list[list[Value]], list[tuple[str, list[Value]]]
+]
+
+
+def _read_batch(table: Table, batch: Batch, reads: Reads | None) -> _Read:
+    """Return the stored columns, each with its cells and values, and the columns with problems."""
+    fields = {field.name: field for field in table.columns} | {"password": _PASSWORD}
+    columns, cells = list(batch.columns), list(batch.cells)
+    values: list[list[Value]] = []
+    bad_columns: list[tuple[str, list[Value]]] = []
+    for name, texts in zip(columns, cells, strict=True):
+        field = fields[name]
+        read = reads[name] if reads else field.kind.parse
+        found, is_bad = _read_column(field, texts, read, is_mapped=reads is not None)
+        values.append(found)
+        if is_bad:
+            bad_columns.append((name, found))
+    given = [n for n, name in enumerate(columns) if name in FILE_COLUMNS]
+    if given:
+        names = [columns[n] for n in given]
+        digests = [_only_one(names, row) for row in zip(*(values[n] for n in given), strict=True)]
+        if any(isinstance(digest, _Bad) for digest in digests):
+            bad_columns.append((names[-1], digests))
+        is_given = [_first_of(row) for row in zip(*(cells[n] for n in given), strict=True)]
+        for n in reversed(given):
+            del columns[n], cells[n], values[n]
+        columns += FILE_COLUMNS[1:]
+        cells += [is_given, is_given]
+        values += _stored(digests)
+    return columns, cells, values, bad_columns
+
+
+def _only_one(names: Sequence[str], digests: Sequence[Value]) -> Value:
+    """Return the only digest of a row's passwords, None if it has none, a problem if it has two."""
+    found = [digest for digest in digests if digest is not None]
+    if len(found) > 1:
+        return _Bad(f"there is a {names[0]} too: a subscriber has one of them")
+    return None if not found or isinstance(found[0], _Bad) else found[0]
+
+
+def _first_of(cells: Sequence[str | None]) -> str | None:
+    return next((cell for cell in cells if cell is not None), None)
+
+
+def _stored(digests: Sequence[Value]) -> list[list[Value]]:
+    """Return the values of ``password_md5`` and ``password_hash``: each row has one or none."""
+    of_md5: list[Value]
+    of_md5 = [digest if isinstance(digest, str) and is_md5(digest) else None for digest in digests]
+    others = [None if md5 else digest for md5, digest in zip(of_md5, digests, strict=True)]
+    return [of_md5, others]
+
+
+def _masks(
+    table: Table, columns: Sequence[str], values: Sequence[Sequence[str | None]], count: int
+) -> list[int] | None:
     """Return a bit mask of each row's columns, None if all rows have all columns."""
-    masks = [mask_of(table, columns)] * len(batch.lines)
+    masks = [mask_of(table, columns)] * count
     has_all = True
-    for column, cells in zip(columns, batch.cells, strict=True):
+    for column, cells in zip(columns, values, strict=True):
         if None in cells:
             has_all = False
             bit = mask_of(table, [column])
@@ -142,8 +185,3 @@ def _read_column(
         del known[""]
     is_bad = any(isinstance(value, _Bad) for value in known.values())
     return [known[text] for text in cells], is_bad
-
-
-def _digest(password: str) -> str:
-    Text().parse(password)
-    return md5(password.encode(), usedforsecurity=False).hexdigest()

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
-from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +23,8 @@ from masthead.contract.kinds import (
     Integer,
     Kind,
     Number,
-    Text,
 )
+from masthead.contract.passwords import FILE_COLUMNS, Password
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.errors import BadInput
 from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, Batch, Said
@@ -43,7 +42,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
 _KINDS = {
     table.name: {column.name: column.kind for column in table.columns}
-    | ({"password": Text()} if table.name == "subscribers" else {})
+    | ({"password": Password()} if table.name == "subscribers" else {})
     for table in _KNOWN.values()
 }
 
@@ -163,7 +162,7 @@ def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[
         file.path, file.label, file.said, to_cells=to_cells, allow_truncated=allow_truncated
     ):
         if file.format == "ndjson":
-            yield from _with_one_password(batch)
+            yield batch
             continue
         if is_first and (wrong := file.header_problems(1, batch.columns)):
             raise BadInput("\n".join(wrong))
@@ -187,25 +186,6 @@ def _without_reason(batch: Batch) -> Batch:
     kept = [n for n, name in enumerate(batch.columns) if name != REASON]
     columns = [batch.columns[n] for n in kept]
     return batch._replace(columns=columns, cells=[batch.cells[n] for n in kept])
-
-
-def _with_one_password(batch: Batch) -> Iterator[Batch]:
-    """Yield rows with a password apart from rows with its digest: both fill the same column."""
-    if not {"password", "password_md5"} <= set(batch.columns):
-        yield batch
-        return
-    passwords = batch.cells[batch.columns.index("password")]
-    for left_out in ("password", "password_md5"):
-        chosen = [(p is None) == (left_out == "password") for p in passwords]
-        kept = [n for n, name in enumerate(batch.columns) if name != left_out]
-        yield Batch(
-            [batch.columns[n] for n in kept],
-            list(compress(batch.lines, chosen)),
-            [list(compress(batch.cells[n], chosen)) for n in kept],
-            (),
-            batch.done,
-        )
-    yield Batch((), (), (), batch.unreadable, batch.done)
 
 
 def _wrong_header(file: InputFile, columns: Sequence[str]) -> list[str]:
@@ -245,8 +225,8 @@ def _wrong_set(name_of_table: str, columns: frozenset[str]) -> str | None:
     for name in table.key:
         if name not in columns:
             return f"the column {name} is missing, the key of {table.name}"
-    if {"password", "password_md5"} <= columns:
-        return "there is both a password and a password_md5: one of them is enough"
+    if "password" in columns and (other := columns.intersection(FILE_COLUMNS[1:])):
+        return f"there is both a password and a {min(other)}: one of them is enough"
     return None
 
 

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from masthead.contract.kinds import Text
+from masthead.contract.passwords import Password
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
 from masthead.loading.batches import NOTHING_SAID, Said
@@ -37,7 +37,7 @@ __all__ = [
 SHOWN_MAX = 100
 """The maximum number of characters of a name that a message quotes."""
 
-_PASSWORD = Field("password", Text(), TABLES_BY_NAME["subscribers"].columns[1].missing)
+_PASSWORD = Field("password", Password(), TABLES_BY_NAME["subscribers"].columns[1].missing)
 
 
 class Fixed(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from masthead.contract.passwords import FILE_COLUMNS
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import BadInput
 from masthead.loading.batches import Said
@@ -262,8 +263,9 @@ class _Entry:
         for name in table.key:
             if name not in columns:
                 mistakes.add(f"{place}.{name}", f"missing: the key of {table.name}")
-        if {"password", "password_md5"} <= columns.keys():
-            mistakes.add(f"{place}.password", "there is a password_md5 too: one is enough")
+        first, *others = [name for name in FILE_COLUMNS if name in columns] or [""]
+        if others:
+            mistakes.add(f"{place}.{first}", f"there is a {others[0]} too: one is enough")
         return TableMapping(table, found, place, _condition(given.only, given.excepted))
 
     def _check_names(self, mapping: FileMapping) -> None:

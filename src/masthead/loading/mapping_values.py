@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from hashlib import md5
 from typing import NamedTuple
 
 from masthead.contract.kinds import (
@@ -94,7 +93,7 @@ def reader(
     completes "<value> is". ``has_types``: the format has numbers of its own, as XLSX and NDJSON do,
     whose decimal sign is a point.
     """
-    parse = _digest if field.name == "password" else field.kind.parse
+    parse = field.kind.parse
     default = source.default or "" if source.columns else source.constant
     fallback = parse(default) if default else None
     if not source.columns:
@@ -147,11 +146,6 @@ def _remembering(kind: Kind, read: Callable[[str], Value]) -> Callable[[str], Va
 def _listed(words: Sequence[str]) -> str:
     shown = [word[:40] or '""' for word in words][:_LISTED_MAX]
     return ", ".join(shown) + (", …" if len(words) > _LISTED_MAX else "")
-
-
-def _digest(password: str) -> str:
-    Text().parse(password)
-    return md5(password.encode(), usedforsecurity=False).hexdigest()
 
 
 def _words(kind: Kind, writing: Writing) -> dict[str, str]:

@@ -15,7 +15,7 @@ from masthead.store.staging import NUMBERS_PER_FILE, Staging
 HIDDEN = "…"
 """The placeholder for the value of a secret column."""
 
-_SECRET = {"password_md5"}
+_SECRET = {"password_md5", "password_hash"}
 _NO_COMMIT = 0
 
 

@@ -15,17 +15,15 @@ from masthead.contract.kinds import BIGGEST_INTEGER, Many
 from masthead.contract.shapes import fields_of
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.database import Connection, Dialect, Row
-from masthead.store.search_filters import COLUMNS, Search, ascii_lower
+from masthead.store.search_filters import COLUMNS, Search
 
 __all__ = [
     "Answer",
     "CustomFields",
-    "LoginMatch",
     "Row",
     "answers_of",
     "columns_of",
     "custom_fields",
-    "login_candidates",
     "mailing_list_entries",
     "order",
     "received_subscriptions",
@@ -195,79 +193,6 @@ def _subscribers(which: str) -> str:
         WHERE account_id = :account_id AND {which}
         ORDER BY subscriber_id LIMIT :limit
         """
-
-
-class LoginMatch(NamedTuple):
-    """A subscriber who may match a login (the first five fields as in AuthenticatedSubscriber).
-
-    ``is_current`` is 1 if a subscription of the subscriber has not expired. A match by renewal code
-    has a row for each address, with its postal code as ``zip_code``. ``is_meant`` is 0 for a decoy.
-    The caller compares a decoy's postal codes too, so that the time of the comparison does not show
-    whether the renewal code exists.
-    """
-
-    subscriber_id: int
-    renewal_code: str | None
-    email: str | None
-    first_name: str | None
-    last_name: str | None
-    is_current: int
-    zip_code: str | None
-    is_meant: int
-
-
-_MATCH = """
-    s.subscriber_id, s.renewal_code, s.email, s.first_name, s.last_name, EXISTS (
-        SELECT 1 FROM subscriptions AS n
-        WHERE n.account_id = :account_id AND n.subscriber_id = s.subscriber_id
-        AND (n.date_expired IS NULL OR n.date_expired >= :today)) AS is_current
-    """
-_BY_EMAIL = f"""
-    SELECT * FROM (
-        SELECT FALSE AS is_by_code, {_MATCH}, NULL AS zip_code, TRUE AS is_meant
-        FROM subscribers AS s
-        WHERE s.account_id = :account_id AND s.email_lower = :login
-            AND s.password_md5 = :password_md5 AND s.delete_date IS NULL
-        ORDER BY is_current DESC, s.subscriber_id LIMIT 1
-    ) AS best
-    """
-_BY_CODE = f"""
-    SELECT TRUE, {_MATCH}, a.zip_code, s.renewal_code_lower = :login AND s.delete_date IS NULL
-    FROM subscribers AS s
-    JOIN addresses AS a ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
-    WHERE s.account_id = :account_id AND a.zip_code IS NOT NULL AND s.subscriber_id = (
-        SELECT subscriber_id FROM subscribers
-        WHERE account_id = :account_id AND renewal_code_lower >= :login
-        ORDER BY renewal_code_lower LIMIT 1)
-    """
-
-
-def login_candidates(
-    connection: Connection,
-    account_id: int,
-    login: str,
-    *,
-    password_md5: str,
-    today: str,
-    by_renewal_code: bool = True,
-) -> tuple[list[LoginMatch], list[LoginMatch]]:
-    """Return the subscribers with this email and password, and those with this renewal code.
-
-    Without ``by_renewal_code``, the second list is empty. If the code does not exist, that list has
-    the decoy with the next code. The best match comes first: a subscriber with a subscription that
-    has not expired on ``today``, then the lowest id. The caller compares the postal code (rules,
-    "Login check").
-    """
-    found = connection.rows(
-        f"{_BY_EMAIL} UNION ALL {_BY_CODE}" if by_renewal_code else _BY_EMAIL,
-        account_id=account_id,
-        login=ascii_lower(login),
-        today=today,
-        password_md5=password_md5,
-    )
-    by_email = [LoginMatch(*match) for is_by_code, *match in found if not is_by_code]
-    by_code = [LoginMatch(*match) for is_by_code, *match in found if is_by_code]
-    return by_email, by_code
 
 
 def received_subscriptions(

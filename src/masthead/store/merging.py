@@ -41,6 +41,13 @@ of the staged row."""
 GIVEN_HERE = "given_here"
 """The column that marks ids which operations of the books gave; a load gives none."""
 
+_SAME_DIGEST = (
+    "(o.password_hash_loaded IS NOT DISTINCT FROM s.password_hash_loaded"
+    " OR o.password_hash IS NOT DISTINCT FROM s.password_hash)"
+)
+"""A digest is the same if it was loaded before, even if a login has replaced it since."""
+
+_OF_DIGEST = ("password_hash", "password_hash_loaded")
 _ANALYZED_ROWS_MIN = 100
 _ANALYZED_PART_MIN = 10
 """Statistics are collected after at least this many new or changed rows, if they are at least a
@@ -239,8 +246,9 @@ class TableMerge:
 
     def new_value(self, name: str) -> str:
         """Return the new value in stored row ``o``: the value of ``s``, or its own if missing."""
-        if has := self._has(name):
-            return f'CASE WHEN {has} THEN s."{name}" ELSE o."{name}" END'
+        changes = [self._has(name), f"NOT {_SAME_DIGEST}" if name in _OF_DIGEST else ""]
+        if condition := " AND ".join(filter(None, changes)):
+            return f'CASE WHEN {condition} THEN s."{name}" ELSE o."{name}" END'
         return f's."{name}"'
 
     def first_value(self, name: str) -> str:
@@ -255,6 +263,8 @@ class TableMerge:
         differing = []
         for name in names:
             differs = f'o."{name}" IS DISTINCT FROM s."{name}"'
+            if name in _OF_DIGEST:
+                differs = f"NOT {_SAME_DIGEST}"
             has = self._has(name)
             differing.append(f"{has} AND {differs}" if has else differs)
         return " OR ".join(differing) or "FALSE"

@@ -12,12 +12,11 @@ import secrets
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
-from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from masthead.contract.printable import is_name
 from masthead.errors import BadInput, NotFound
-from masthead.store import accounts, audit, logins
+from masthead.store import accounts, audit, logins, passwords
 from masthead.store.database import Connection, Store
 from masthead.store.search_filters import ascii_lower
 
@@ -50,8 +49,6 @@ _WITHOUT_OPERATORS = -1
 Old failures are deleted account by account, so failures in invented accounts would pile up.
 """
 
-_hasher = PasswordHasher()
-
 
 @cache
 def _nobodys_hash() -> str:
@@ -60,7 +57,7 @@ def _nobodys_hash() -> str:
     The comparison takes the same time. Making the hash takes as long as a comparison, so each
     process makes it once.
     """
-    return _hasher.hash(secrets.token_hex())
+    return passwords.HASHER.hash(secrets.token_hex())
 
 
 class _Key(NamedTuple):
@@ -208,7 +205,7 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
         connection.set_tenant(account_id)
         row = _row(connection, account_id, name)
     try:
-        _hasher.verify(row[-1] if row else _nobodys_hash(), password[:_PASSWORD_MAX])
+        passwords.HASHER.verify(row[-1] if row else _nobodys_hash(), password[:_PASSWORD_MAX])
         is_right = row is not None
     except VerifyMismatchError:
         is_right = False
@@ -370,4 +367,4 @@ def _hashed(password: str) -> str:
             f"the password has {len(password)} characters: it needs {_PASSWORD_MIN} to "
             f"{_PASSWORD_MAX}"
         )
-    return _hasher.hash(password)
+    return passwords.HASHER.hash(password)

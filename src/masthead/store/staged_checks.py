@@ -8,7 +8,7 @@ square (rules, "The time that a load takes").
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.staging import NUMBERS_PER_FILE, Staging, has_column, option_ids_of, refused
 
-_SECRET = {"password_md5"}
+_SECRET = {"password_md5", "password_hash"}
 
 
 def check(staging: Staging, *, discard: bool) -> None:

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import reduce
+from hashlib import sha256
 from operator import and_, or_
 from typing import Any, NamedTuple
 
@@ -20,6 +21,12 @@ from masthead.store.key_lists import KeyLists
 from masthead.store.name_forms import last_word, plain_of
 
 _FOLD: Callable[[Any], str | None] = lambda text: text and text.casefold()  # noqa: E731
+
+
+def _sha256(text: Any) -> str | None:
+    return text and sha256(text.encode()).hexdigest()
+
+
 DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
     "subscribers": {
         "first_name_folded": ("first_name", _FOLD),
@@ -27,6 +34,7 @@ DERIVED: dict[str, dict[str, tuple[str, Callable[[Any], Value]]]] = {
         "first_name_plain": ("first_name", plain_of),
         "last_name_plain": ("last_name", plain_of),
         "last_name_end": ("last_name", last_word),
+        "password_hash_loaded": ("password_hash", _sha256),
     }
 }
 """The columns of a table that are computed from other columns."""

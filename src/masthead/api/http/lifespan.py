@@ -61,9 +61,10 @@ async def lifespan(service: Service) -> AsyncIterator[Connection | None]:
 
 
 def _write_counters(service: Service) -> None:
-    """Write the counters; raise StoreUnavailable if they cannot be written."""
+    """Write the counters and better digests; raise StoreUnavailable if that is not possible."""
     service.credential_uses.write(service.store, every_us=0)
     service.request_counts.write(service.store, every_us=0)
+    service.better_digests.write(service.store)
 
 
 async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None:
@@ -82,7 +83,7 @@ async def _repeat(step: Callable[[], None], every_s: float, failed: str) -> None
 
 
 def _stamp(service: Service) -> None:
-    """Stamp commits that a killed load left unstamped, and write the counters.
+    """Stamp commits that a killed load left unstamped; write the counters and better digests.
 
     Does each step, even if others fail; raises the last error.
     """
@@ -94,6 +95,7 @@ def _stamp(service: Service) -> None:
         commits.stamp_all,
         service.credential_uses.write,
         service.request_counts.write,
+        service.better_digests.write,
     ):
         try:
             step(store)

@@ -1,5 +1,6 @@
 """Operations 3 and 8: the login check and the search for subscribers."""
 
+from functools import partial
 from hashlib import md5
 
 from msgspec import Struct
@@ -9,8 +10,9 @@ from masthead.api.http.log_reasons import LOGIN_LIMIT
 from masthead.api.http.metrics import count_login_check
 from masthead.api.http.parameters import Values
 from masthead.api.http.request import AuthenticatedRequest
-from masthead.api.http.responses import encoded, error
+from masthead.api.http.responses import Responding, encoded, error
 from masthead.api.http.routing import route
+from masthead.api.http.threads import in_thread
 from masthead.api.operations.lists import list_response, page_of
 from masthead.contract.encoding import wire_of
 from masthead.contract.moments import date_in
@@ -21,7 +23,8 @@ from masthead.contract.shapes import (
     Subscriber,
     fields_of,
 )
-from masthead.store import interface_queries, logins
+from masthead.store import interface_queries, logins, passwords
+from masthead.store.login_candidates import LoginCandidates, LoginMatch, login_candidates
 
 PASSWORD_MD5 = [field.name for field in fields_of(Subscriber)].index("password_md5")
 """Index, in a subscriber's row, of the digest that an account may hide."""
@@ -33,12 +36,27 @@ _ZIP_DIGITS, _ZIP_PLUS_4_DIGITS = 5, 9
 _IGNORED_IN_ZIP = str.maketrans("", "", " -")
 
 
-def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
+def authenticate_subscriber(request: AuthenticatedRequest) -> Responding:
     """Interface, operation 3: the subscriber who has the login and the password, if any.
 
     For the rules, see rules, "Login check". The response is 429 after too many failures,
     whether or not the login exists (decisions, "Limits of the login check"). While many guesses
     fail, an email that has logged in before still can (rules, "A guarded account").
+    """
+    return _authenticate(request, has_slot=False)
+
+
+def _authenticate_in_thread(request: AuthenticatedRequest) -> Responding:
+    with request.service.store.reader() as connection:
+        connection.set_tenant(request.account_id, is_master=bool(request.caller.is_master))
+        return _authenticate(request._replace(connection=connection), has_slot=True)
+
+
+def _authenticate(request: AuthenticatedRequest, *, has_slot: bool) -> Responding:
+    """Respond, or start again in a thread with a slot if there are digests to check.
+
+    The limits are looked up within the slot, so that guesses sent at the same time are counted
+    before the next is checked.
     """
     login, password = (
         str(request.parameters.get("login", "")),
@@ -47,7 +65,7 @@ def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
     if not (login and password):
         count_login_check("refused")
         return encoded({"authenticated": False})
-    store, limits = request.service.store, request.service.login_limits
+    service, store, limits = request.service, request.service.store, request.service.login_limits
     attempt = logins.attempt_of(store.secret, request.account_id, login, password)
     with store.counters() as counters:
         counters.set_tenant(request.account_id)
@@ -58,7 +76,10 @@ def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
         passes = not is_guarded or logins.may_pass(
             counters, limits, attempt, standing, store.clock()
         )
-    found = _best_match(request, login, password)
+    candidates = _candidates(request, login, password)
+    if candidates.by_digest and not has_slot:
+        return in_thread(service, service.digest_checks, partial(_authenticate_in_thread, request))
+    found = _best_match(candidates, password)
     if found is None or not passes:
         with store.counters() as counters:
             counters.set_tenant(request.account_id)
@@ -70,6 +91,8 @@ def authenticate_subscriber(request: AuthenticatedRequest) -> Response:
         count_login_check("refused")
         return encoded({"authenticated": False})
     logins.note_success(store, limits, attempt, standing)
+    if found in candidates.by_digest:
+        service.better_digests.note(request.account_id, found.subscriber_id, found.secret, password)
     count_login_check("authenticated")
     subscriber = _make_subscriber(*found[:5], _received(request, found.subscriber_id))
     return encoded({"authenticated": True, "subscribers": subscriber})
@@ -93,10 +116,8 @@ def _too_many(request: AuthenticatedRequest, wait_us: int) -> Response:
     return error(429, sentence, {"Retry-After": str(wait_s)})
 
 
-def _best_match(
-    request: AuthenticatedRequest, login: str, password: str
-) -> interface_queries.LoginMatch | None:
-    by_email, by_code = interface_queries.login_candidates(
+def _candidates(request: AuthenticatedRequest, login: str, password: str) -> LoginCandidates:
+    return login_candidates(
         request.connection,
         request.account_id,
         login,
@@ -104,13 +125,19 @@ def _best_match(
         today=date_in(request.caller.time_zone, request.service.store.clock()),
         by_renewal_code=bool(request.caller.renewal_code_login),
     )
-    matches = by_email + [
-        match for match in by_code if _same_zip(match.zip_code or "", password) and match.is_meant
+
+
+def _best_match(candidates: LoginCandidates, password: str) -> LoginMatch | None:
+    matches = candidates.by_email + [
+        match
+        for found, fits in ((candidates.by_digest, passwords.fits), (candidates.by_code, _same_zip))
+        for match in found
+        if fits(password, match.secret) and match.is_meant
     ]
     return min(matches, key=lambda match: (-match.is_current, match.subscriber_id), default=None)
 
 
-def _same_zip(stored: str, given: str) -> bool:
+def _same_zip(given: str, stored: str) -> bool:
     ours, theirs = (code.translate(_IGNORED_IN_ZIP).casefold() for code in (stored, given))
     digits = {len(ours), len(theirs)}
     if digits == {_ZIP_DIGITS, _ZIP_PLUS_4_DIGITS} and (ours + theirs).isdecimal():

@@ -199,7 +199,7 @@ def _add(books: Operation, person: Person, prefix: str) -> int:
         "custom_fields_commit_id": books.commit_id,
     }
     for name, (source, make) in DERIVED["subscribers"].items():
-        values[name] = make(values[source])
+        values[name] = make(values.get(source))
     remember(books, books.add("subscribers", **values))
     return subscriber_id
 

@@ -254,6 +254,8 @@ CREATE TABLE issues (
 -- last_name_end: other forms of names that have some (masthead.store.name_forms). What is compared
 -- without regard to ASCII letter case has a column of its own: under PostgreSQL's policies no index
 -- on an expression is used, because lower() is not known to keep what it reads to itself.
+-- password_hash_loaded: the SHA-256 of the digest that was loaded, by which the same digest in the
+-- next file is known after a better one has replaced it (masthead.store.passwords).
 -- removed_at: the delete_date that a removal set, by which one is known that no file has.
 -- merged_into: of one who was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
@@ -262,6 +264,7 @@ CREATE TABLE subscribers (
     renewal_code TEXT COLLATE "C",
     email TEXT COLLATE "C",
     password_md5 TEXT COLLATE "C",
+    password_hash TEXT COLLATE "C",
     first_name TEXT COLLATE "C",
     last_name TEXT COLLATE "C",
     source TEXT COLLATE "C",
@@ -272,6 +275,7 @@ CREATE TABLE subscribers (
     first_name_plain TEXT COLLATE "C",
     last_name_plain TEXT COLLATE "C",
     last_name_end TEXT COLLATE "C",
+    password_hash_loaded TEXT COLLATE "C",
     removed_at TEXT COLLATE "C",
     renewal_code_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(renewal_code)) STORED,
     email_lower TEXT COLLATE "C" GENERATED ALWAYS AS (lower(email)) STORED,
@@ -908,6 +912,7 @@ CREATE UNLOGGED TABLE staged_subscribers (
     renewal_code TEXT COLLATE "C",
     email TEXT COLLATE "C",
     password_md5 TEXT COLLATE "C",
+    password_hash TEXT COLLATE "C",
     first_name TEXT COLLATE "C",
     last_name TEXT COLLATE "C",
     source TEXT COLLATE "C",
@@ -918,7 +923,8 @@ CREATE UNLOGGED TABLE staged_subscribers (
     last_name_folded TEXT COLLATE "C",
     first_name_plain TEXT COLLATE "C",
     last_name_plain TEXT COLLATE "C",
-    last_name_end TEXT COLLATE "C"
+    last_name_end TEXT COLLATE "C",
+    password_hash_loaded TEXT COLLATE "C"
 );
 CREATE INDEX staged_subscribers_by_key
     ON staged_subscribers (account_id, load_id, subscriber_id);

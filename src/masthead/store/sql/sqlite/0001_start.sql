@@ -182,6 +182,8 @@ CREATE TABLE issues (
 -- last_name_end: other forms of names that have some (masthead.store.name_forms). What is compared
 -- without regard to ASCII letter case has a column of its own: under PostgreSQL's policies no index
 -- on an expression is used, because lower() is not known to keep what it reads to itself.
+-- password_hash_loaded: the SHA-256 of the digest that was loaded, by which the same digest in the
+-- next file is known after a better one has replaced it (masthead.store.passwords).
 -- removed_at: the delete_date that a removal set, by which one is known that no file has.
 -- merged_into: of one who was merged, the subscriber who is kept; that one was never merged.
 CREATE TABLE subscribers (
@@ -190,6 +192,7 @@ CREATE TABLE subscribers (
     renewal_code TEXT,
     email TEXT,
     password_md5 TEXT,
+    password_hash TEXT,
     first_name TEXT,
     last_name TEXT,
     source TEXT,
@@ -200,6 +203,7 @@ CREATE TABLE subscribers (
     first_name_plain TEXT,
     last_name_plain TEXT,
     last_name_end TEXT,
+    password_hash_loaded TEXT,
     removed_at TEXT,
     renewal_code_lower TEXT GENERATED ALWAYS AS (lower(renewal_code)) VIRTUAL,
     email_lower TEXT GENERATED ALWAYS AS (lower(email)) VIRTUAL,
