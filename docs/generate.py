@@ -166,8 +166,9 @@ def _files() -> Iterator[str]:
     yield (
         "A file's name is that of its table, with `.csv` or `.ndjson`, and `.gz` or `.zst` after "
         "it where it is packed. A column that is not marked may be empty, or not be in the file. "
-        "`subscribers` may have a `password` instead of `password_md5`; of an item's `bundle_id` "
-        "and `product_id` there is exactly one. In NDJSON `option_ids` is an array."
+        "`subscribers` may have a `password` instead of `password_md5` and `password_hash`, of "
+        "which a row has one at most; of an item's `bundle_id` and `product_id` there is exactly "
+        "one. In NDJSON `option_ids` is an array."
     )
     for table in (*TABLES_BY_NAME.values(), ACCOUNTS):
         yield f"### {table.name}"

@@ -121,6 +121,7 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         pytest.param("UPDATE account_locks SET account_id = 2", marks=ONE_SERVER),
         "INSERT INTO epochs (account_id, epoch_at) VALUES (1, 1)",
         pytest.param("UPDATE epochs SET account_id = 2", marks=ONE_SERVER),
+        "UPDATE subscribers SET email = 'other'",
         "UPDATE credential_uses SET key_hash = 'other'",
         "UPDATE request_counts SET operation = 'other'",
         # Of another account.

@@ -1,6 +1,5 @@
 """Who may have a login: the query of operation 3, with decoys for a login that does not exist."""
 
-from string import ascii_lowercase
 from typing import NamedTuple
 
 from masthead.store.database import Connection
@@ -10,7 +9,7 @@ DIGESTS_MAX = 3
 """The maximum number of subscribers with one email whose digests are checked in a login."""
 
 _LISTED_MAX = 10
-_LETTERS = 12
+_LETTERS = str.maketrans("0123456789abcdef", "abcdeghiklmnrstw")
 
 
 class LoginMatch(NamedTuple):
@@ -65,6 +64,7 @@ _FIRST_EMAIL = """
     WHERE o.account_id = :account_id AND o.email_lower >= {} AND o.delete_date IS NULL
     ORDER BY o.email_lower LIMIT 1
     """
+# With coalesce outside of a SELECT, PostgreSQL's policies let no index be used.
 _DECOYS = f"""
     SELECT * FROM (
         SELECT CASE WHEN EXISTS (
@@ -72,8 +72,8 @@ _DECOYS = f"""
                 AND k.email_lower = :login AND k.delete_date IS NULL)
             THEN 'unused decoy' ELSE 'decoy' END, {_MATCH}, s.password_hash, FALSE
         FROM subscribers AS s
-        WHERE s.account_id = :account_id AND s.email_lower = coalesce(
-                ({_FIRST_EMAIL.format(":other")}), ({_FIRST_EMAIL.format("''")}))
+        WHERE s.account_id = :account_id AND s.email_lower = (SELECT coalesce(
+                ({_FIRST_EMAIL.format(":other")}), ({_FIRST_EMAIL.format("''")})))
             AND s.password_hash IS NOT NULL AND s.delete_date IS NULL
         ORDER BY is_current DESC, s.subscriber_id LIMIT {DIGESTS_MAX}
     ) AS best
@@ -136,6 +136,4 @@ def _other_email(connection: Connection, account_id: int, login: str) -> str:
     random to callers: if the decoy were the next email, an email that exists could be told by a
     time that differs from that of the emails just before it.
     """
-    number = int(connection.secret.fingerprint("decoy", account_id, login), 16)
-    letters = (number // 26**place % 26 for place in range(_LETTERS))
-    return login[0] + "".join(ascii_lowercase[letter] for letter in letters)
+    return login[0] + connection.secret.fingerprint("decoy", account_id, login).translate(_LETTERS)

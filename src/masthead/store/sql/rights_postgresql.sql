@@ -76,12 +76,14 @@ BEGIN
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
         'list_downloads, mailing_list_entries, deletions, erasures TO %I', server);
-    -- To stamp commits and to count: nothing of this is an account's data.
+    -- To stamp commits and to count: nothing of this is an account's data. The digest that a login
+    -- replaces is the one thing that is.
     EXECUTE format('GRANT UPDATE (beat_at) ON heartbeat TO %I', server);
     EXECUTE format('GRANT UPDATE (kind) ON account_locks TO %I', server);
     EXECUTE format(
         'GRANT INSERT (account_id, commit_id), UPDATE (visible_at) ON commits TO %I', server);
     EXECUTE format('GRANT UPDATE (epoch_at, history) ON epochs TO %I', server);
+    EXECUTE format('GRANT UPDATE (password_hash) ON subscribers TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE, DELETE ON login_failures TO %I', server);
     EXECUTE format(
         'GRANT INSERT, UPDATE (succeeded_at), DELETE ON login_successes TO %I', server);
