@@ -10,7 +10,7 @@ from masthead.contract.file_kinds import IdentifierList
 from masthead.contract.kinds import Date, DateTime, DecimalText, Identifier, Integer, Number
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
-from masthead.loading.checks import with_value
+from masthead.loading.checks import SECRET, with_value
 from masthead.loading.mapping import Fixed, Key, KeyChoice, Source, target_of
 from masthead.loading.mapping_dates import form_of, forms_of
 from masthead.loading.mapping_values import Column, Writing, reader
@@ -225,7 +225,8 @@ class SourceReader:
             try:
                 reader(field, Column((), constant=text), self._writing)
             except ValueError as error:
-                self._mistakes.add(place + inner, with_value(text, str(error)))
+                sentence = str(error) if field.name in SECRET else with_value(text, str(error))
+                self._mistakes.add(place + inner, sentence)
 
 
 _DAYS = (Date, DateTime)
