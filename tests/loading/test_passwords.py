@@ -66,7 +66,7 @@ def test_what_a_login_has_replaced_is_no_change_in_the_next_file(publisher: Publ
 
 def test_a_row_has_one_of_the_columns(publisher: Publisher) -> None:
     rows = f"subscriber_id,password_md5,password_hash\n1,{MD5},\n2,{MD5},{BCRYPT}\n"
-    (problem,) = publisher.problems({"subscribers.csv": rows})
+    problem = publisher.problem({"subscribers.csv": rows})
     place, sentence = "subscribers.csv:3: password_hash: ", "there is a password_md5 too"
     assert problem == f"{place}{sentence}: a subscriber has one of them"
 
@@ -80,7 +80,7 @@ def test_no_message_shows_a_digest(publisher: Publisher) -> None:
         ("password_hash", BCRYPT.replace("$04$", "$31$")),
     ):
         plain = {"subscribers.csv": f'subscriber_id,{column}\n1,"{text}"\n'}
-        (problem,) = publisher.problems(plain)
+        problem = publisher.problem(plain)
         assert problem.startswith(f"subscribers.csv:2: {column}: ")
         assert text[-20:] not in problem
 

@@ -371,6 +371,7 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
     read = {*TENANTS_TABLES_OF_A_SERVER, *of_all} - OF_THE_BOOKS - OF_THE_CONSOLE
     assert rights_of(made, role) == {
         *((name, "SELECT") for name in read),
+        ("subscribers.password_hash", "UPDATE"),
         ("commits.account_id", "INSERT"),
         ("commits.commit_id", "INSERT"),
         ("commits.visible_at", "UPDATE"),

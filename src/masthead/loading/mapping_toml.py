@@ -263,9 +263,8 @@ class _Entry:
         for name in table.key:
             if name not in columns:
                 mistakes.add(f"{place}.{name}", f"missing: the key of {table.name}")
-        first, *others = [name for name in FILE_COLUMNS if name in columns] or [""]
-        if others:
-            mistakes.add(f"{place}.{first}", f"there is a {others[0]} too: one is enough")
+        if "password" in columns and (other := columns.keys() & set(FILE_COLUMNS[1:])):
+            mistakes.add(f"{place}.password", f"there is a {min(other)} too: one is enough")
         return TableMapping(table, found, place, _condition(given.only, given.excepted))
 
     def _check_names(self, mapping: FileMapping) -> None:
