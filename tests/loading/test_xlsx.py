@@ -203,10 +203,12 @@ def test_rejected_rows_of_a_mapped_workbook_load_with_its_mapping(
         [files.tables.subscribers]
         subscriber_id = "No"
         [files.tables.purchases]
+        except = {{ Invoice = [""] }}
         purchase_id = "Invoice"
         subscriber_id = "No"
         total = "Amount"
         [files.tables.subscriptions]
+        except = {{ Invoice = [""] }}
         subscription_id = "Invoice"
         subscriber_id = "No"
         publication_id = {{ constant = 1 }}

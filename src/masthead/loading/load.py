@@ -21,7 +21,7 @@ from masthead.loading.complete import check_brake, find_missing
 from masthead.loading.files import InputFile, read_batches
 from masthead.loading.limits import Limit
 from masthead.loading.mapping_files import Input, find_inputs, prepared
-from masthead.loading.mapping_missing import key_columns, without_lost_keys
+from masthead.loading.mapping_missing import key_columns
 from masthead.loading.mapping_rows import Mapper
 from masthead.loading.not_records import without_others
 from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
@@ -250,10 +250,7 @@ class _Loading:
             rows += len(batch.lines) + len(batch.unreadable)
             records = without_others(batch, keys_of_rows) if has_header else batch
             for part, table, mapped, reads in mapper.batches(records):
-                checked = check_batch(table, mapped, reads)
-                if mapped.lines:
-                    checked = without_lost_keys(file.mapping.tables[part], mapped, checked)
-                _add(staging, number + 1 + part, table, checked)
+                _add(staging, number + 1 + part, table, check_batch(table, mapped, reads))
             self.advance(file, batch.done)
         return rows
 

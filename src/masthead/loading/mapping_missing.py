@@ -5,13 +5,19 @@ data for the table: a customer without an address. If it has such data, or if th
 table, the key is missing, and a complete load would remove the key's record (rules, "Flat rows").
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from masthead.contract.records import Table
-from masthead.loading.batches import QUOTED_MAX, Batch, UnreadableRow
-from masthead.loading.checks import CheckedBatch
-from masthead.loading.mapping import FileMapping, Key, Source, TableMapping, columns_of
+from masthead.loading.batches import QUOTED_MAX, UnreadableRow
+from masthead.loading.mapping import (
+    FileMapping,
+    Key,
+    Source,
+    TableMapping,
+    columns_of,
+    fields_by_name,
+)
 
 Cells = Sequence[str | None]
 
@@ -27,8 +33,9 @@ class MissingRecords:
             {name for source in mapped.sources.values() for name in _values(source)}
             for mapped in mapping.tables
         ]
-        self._subjects = _subjects([each.table for each in mapping.tables])
+        self._subjects = subjects(mapping.tables)
         self._joins = [_joined(mapped, mapping.tables) for mapped in mapping.tables]
+        self._needed_by = [_needing(mapped, mapping.tables) for mapped in mapping.tables]
         self._only_in = cache(self._only_in_uncached)
 
     def rows(
@@ -66,12 +73,26 @@ class MissingRecords:
         if (any(has) and not lacking) or not any(map(given, self._columns)):
             return None
         if not any(has):
-            keys = dict.fromkeys(name for n in range(len(has)) for name in self._keys_of(n))
-            return f"gives no record, since {_listed(keys)} {_is(keys)} empty: fill in the key"
+            keys = _empty((name for n in range(len(has)) for name in self._keys_of(n)), given)
+            return f"gives no record, since {keys} empty: fill in the key"
+        found = next(self._contradictions(lacking, has, given), None)
+        if found is None:
+            return None
+        part, why = found
+        return (
+            f"gives no record of {self._tables[part].table.name}, since "
+            f"{_empty(self._keys_of(part), given)} empty, but {why}: fill in the key; if there is "
+            "no such record, say with `when` or `except` which columns tell so"
+        )
+
+    def _contradictions(
+        self, lacking: tuple[int, ...], has: Sequence[bool], given: Callable[[str], bool]
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the lacking tables of which the row should give a record, and why."""
         # A value that is in no record of the row belongs to a missing record.
         for name, part in self._only_in(lacking):
             if given(name):
-                return self._of_table(part, f"{name[:QUOTED_MAX]} has a value")
+                yield part, f"{name[:QUOTED_MAX]} has a value"
         for part in lacking:
             joined = {
                 table.name: None
@@ -79,16 +100,14 @@ class MissingRecords:
                 if has[other] and any(map(given, columns))
             }
             if len(joined) > 1:
-                return self._of_table(part, f"it joins a record of {' and '.join(joined)}")
+                yield part, f"it joins a record of {' and '.join(joined)}"
         there = {self._tables[n].table.name for n, is_there in enumerate(has) if is_there}
         for part in lacking:
-            table, sources = self._tables[part][:2]
-            name = table.name
-            # The key of an id that is not made here has no `when`.
-            is_made = any(isinstance(sources[column], Key) for column in table.key)
-            if is_made and name in self._subjects - there:
-                return self._of_table(part, f"the file is about {name}")
-        return None
+            if (name := self._tables[part].table.name) in self._subjects - there:
+                yield part, f"the file is about {name}"
+            for other, columns in self._needed_by[part]:
+                if has[other] and not any(map(given, columns)):
+                    yield part, f"the row gives a record of {self._tables[other].table.name}"
 
     def _is_left_out(self, part: int, given: Callable[[str], bool]) -> bool:
         """Return whether the columns of a key's ``when`` say that there is no record."""
@@ -109,14 +128,6 @@ class MissingRecords:
             if name not in others and any(name in self._values_of[n] for n in lacking)
         ]
 
-    def _of_table(self, part: int, why: str) -> str:
-        keys = self._keys_of(part)
-        return (
-            f"gives no record of {self._tables[part].table.name}, since {_listed(keys)} "
-            f"{_is(keys)} empty, but {why}: fill in the key; if there is no such record, say with "
-            "`when` which columns tell so"
-        )
-
     def _keys_of(self, part: int) -> tuple[str, ...]:
         """Return the columns from which the key of a table comes."""
         table, sources = self._tables[part][:2]
@@ -134,43 +145,21 @@ def key_columns(mapping: FileMapping) -> frozenset[str]:
     )
 
 
-def without_lost_keys(mapped: TableMapping, batch: Batch, checked: CheckedBatch) -> CheckedBatch:
-    """Return a checked batch whose refused keys are None where a part of the key is missing.
-
-    A key of several columns can be read without some of them, but it is another key then. It counts
-    as lost if the empty column is a problem of the row.
-    """
-    of_keys = {
-        column
-        for name in mapped.table.key
-        if isinstance(source := mapped.sources[name], Key) and len(source.columns) > 1
-        for column in source.columns
-    }
-    lost = set()
-    for name, cells in zip(batch.columns, batch.cells, strict=True):
-        if name not in mapped.table.key and of_keys.intersection(_values(mapped.sources[name])):
-            empty = {line for line, cell in zip(batch.lines, cells, strict=True) if not cell}
-            lost |= {line for line, column, _ in checked.problems if column == name} & empty
-    if not lost:
-        return checked
-    refused = [(line, None if line in lost else key) for line, key in checked.refused_keys]
-    return checked._replace(refused_keys=refused)
-
-
-def _subjects(tables: Sequence[Table]) -> frozenset[str]:
+def subjects(tables: Sequence[TableMapping]) -> frozenset[str]:
     """Return the tables that a file is about: those to which no other table of its entry refers."""
     named = {
-        target for table in tables for target in table.references.values() if target != table.name
+        target
+        for table, *_ in tables
+        for target in table.references.values()
+        if target != table.name
     }
-    return frozenset(table.name for table in tables) - named
+    return frozenset(mapped.table.name for mapped in tables) - named
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(name[:QUOTED_MAX] for name in names)
-
-
-def _is(names: Collection[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _empty(columns: Iterable[str], given: Callable[[str], bool]) -> str:
+    """Return the columns without a value, and the verb: "Abo is", "Kunde, Titel are"."""
+    names = [name[:QUOTED_MAX] for name in dict.fromkeys(columns) if not given(name)]
+    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _values(source: Source) -> tuple[str, ...]:
@@ -188,4 +177,19 @@ def _joined(
         if (source := mapped.sources.get(column)) is not None and _values(source)
         for number, other in enumerate(tables)
         if other.table.name == target
+    ]
+
+
+def _needing(
+    mapped: TableMapping, tables: Sequence[TableMapping]
+) -> list[tuple[int, tuple[str, ...]]]:
+    """Return the tables whose records need one of ``mapped``, by these columns of its key."""
+    keys = {column for name in mapped.table.key for column in _values(mapped.sources[name])}
+    return [
+        (number, _values(source))
+        for number, other in enumerate(tables)
+        for column, source in other.sources.items()
+        if other.table.references.get(column) == mapped.table.name
+        and fields_by_name(other.table)[column].is_required
+        and keys.intersection(_values(source))
     ]

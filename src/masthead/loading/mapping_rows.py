@@ -313,12 +313,12 @@ class Mapper:
         return key_text(self._columns.text(cell))
 
     def _key_text(self, parts: Sequence[str | None], are_columns: Sequence[bool]) -> str | None:
-        """Return the key of the parts; fixed parts alone are no key unless there are no others."""
+        """Return the key of the parts: "" if one is empty, None if the row has no such columns."""
         texts = list(map(self._one_text, parts))
         if bad := next((text for text in texts if isinstance(text, BadCell)), None):
             return bad
-        if any(compress(texts, are_columns)) or not any(are_columns):
-            return key_of([text or "" for text in texts])
+        if all(texts):
+            return key_of(list(filter(None, texts)))
         return None if all(part is None for part in compress(parts, are_columns)) else ""
 
     def _read_keys(self, mapped: TableMapping, columns: Sequence[Cells]) -> _Reads:
