@@ -98,6 +98,8 @@ FILES_ON_SQLITE = {
     "loading/test_mapped_rows.py",
     "loading/test_mapping.py",
     "loading/test_problems.py",
+    "loading/test_said_by_mappings.py",
+    "loading/test_table_place.py",
     "loading/test_xlsx.py",
     "api/test_compression.py",
     "api/test_dates.py",

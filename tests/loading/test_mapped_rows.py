@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import example, given
@@ -61,7 +62,7 @@ def test_exported_rewritten_and_mapped_back_all_rows_are_the_same(
 
 _KEYS = "key of when column constant values default dates first join scale day only except A"
 KEYS = st.sampled_from(_KEYS.split())
-_SETTINGS = "dates decimal yes no ignore empty separator header skip_last split only except"
+_SETTINGS = "dates decimal yes no ignore empty separator header skip_last split only except each"
 SETTING_NAMES = st.sampled_from(_SETTINGS.split())
 FORMS = st.sampled_from(["column", "first", "join", "key"])
 BESIDE = st.sampled_from(["values", "default", "dates", "day", "scale", "when", "of"])
@@ -120,6 +121,9 @@ SETTINGS = [
     '{ A = "{p} {q}" }',
     '{ C = ["{A}"] }',
     '{ A = ["1*", ""] }',
+    '"B*"',
+    '"A.*.B"',
+    '{ column = "B", between = "," }',
 ]
 NAMES = st.sampled_from([column.name for table in TABLES for column in table.columns])
 
@@ -154,10 +158,25 @@ def almost_mappings(draw: st.DrawFn) -> str:
 
 
 CELLS = st.sampled_from(["1", "2", "", " 3", "x", "1,5", "31.12.2025", "ja", "\x00", "\u2028"])
-CONTENTS = st.builds(
-    lambda rows: ("A,B,C\n" + "".join(f"{','.join(row)}\n" for row in rows)).encode(),
-    st.lists(st.lists(CELLS, min_size=2, max_size=3), max_size=4),
-) | st.binary(max_size=60)
+RECORDS = st.dictionaries(
+    st.sampled_from(["A", "B", "C", "A.B"]),
+    st.recursive(
+        st.sampled_from([None, 1, "x", "31.12.2025", "1, 2", True, 1.5]),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("AB"), inner),
+        max_leaves=5,
+    ),
+)
+CONTENTS = (
+    st.builds(
+        lambda records: "".join(json.dumps(record) + "\n" for record in records).encode(),
+        st.lists(RECORDS, max_size=3),
+    )
+    | st.builds(
+        lambda rows: ("A,B,C\n" + "".join(f"{','.join(row)}\n" for row in rows)).encode(),
+        st.lists(st.lists(CELLS, min_size=2, max_size=3), max_size=4),
+    )
+    | st.binary(max_size=60)
+)
 
 
 @examples(60, 1_000)

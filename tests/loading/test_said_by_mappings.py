@@ -290,3 +290,77 @@ def test_rejected_rows_of_split_cells_load_when_they_are_corrected(
     assert load_mapped(publisher, {"s.csv": corrected}, mapping).counts == {
         "subscribers": Counts(1, 0, 0)
     }
+
+
+FEED_MAPPING = """
+    [[files]]
+    name = "feed"
+    each = "items.*"
+    ignore = ["meta.*", "items.*.id"]
+    [files.tables.publications]
+    publication_id = { key = ["items.*.product.title"] }
+    name = "items.*.product.title"
+    [files.tables.subscribers]
+    subscriber_id = { key = ["customer.id"] }
+    email = "customer.mail"
+    [files.tables.subscriptions]
+    subscription_id = { key = ["customer.id", "items.*.product.title"] }
+    subscriber_id = { key = ["customer.id"] }
+    publication_id = { key = ["items.*.product.title"] }
+    copies = "items.*.copies"
+    """
+
+
+def test_values_of_inner_objects_have_paths_and_each_item_of_a_list_is_a_row(
+    publisher: Publisher,
+) -> None:
+    """docs/mapping.md, "Items"."""
+    feed = (
+        '{"customer": {"id": 1, "mail": "a@e.org"}, "meta": {"a": {"b": 1}}, "items": ['
+        '{"id": 9, "product": {"title": "Tide"}, "copies": 2}, '
+        '{"id": 8, "product": {"title": "Gale"}, "copies": 1}]}\n'
+        '{"customer": {"id": 2, "mail": "b@e.org"}, "meta": null, "items": ['
+        '{"id": 7, "product": {"title": "Gale"}, "copies": 3}]}\n'
+    )
+    load_mapped(publisher, {"feed.ndjson": feed}, FEED_MAPPING)
+    assert [row["copies"] for row in publisher.table("subscriptions")] == [2, 1, 3]
+    assert [row["name"] for row in publisher.table("publications")] == ["Tide", "Gale"]
+    assert [row["email"] for row in publisher.table("subscribers")] == ["a@e.org", "b@e.org"]
+    wrong = feed.replace('"copies": 3', '"copies": "x"')
+    (problem,) = refusal(publisher, {"feed.ndjson": wrong}, FEED_MAPPING)
+    assert problem.startswith("feed.ndjson:2: items.*.copies (subscriptions.copies): 'x' is not")
+    (problem,) = refusal(publisher, {"feed.ndjson": feed.replace("mail", "post")}, FEED_MAPPING)[:1]
+    assert "the column 'customer.post' is used by no table" in problem
+
+
+def test_columns_with_a_number_and_a_cell_with_several_items_give_a_row_for_each_item(
+    publisher: Publisher,
+) -> None:
+    """docs/mapping.md, "Items": order lines within a row."""
+    of_items = """
+        [files.tables.publications]
+        publication_id = {{ key = ["{title}"] }}
+        name = "{title}"
+        [files.tables.subscribers]
+        subscriber_id = {{ key = ["id"] }}
+        [files.tables.subscriptions]
+        subscription_id = {{ key = ["id", "{title}"], when = ["{title}"] }}
+        subscriber_id = {{ key = ["id"] }}
+        publication_id = {{ key = ["{title}"] }}
+        copies = "{copies}"
+        """
+    numbered = 'each = "line_*"\n' + of_items.format(title="line_*_name", copies="line_*_qty")
+    columns = (
+        "id,line_1_name,line_1_qty,line_2_name,line_2_qty\n1,Tide,1,Gale,2\n2,,,Gale,3\n3,,,,\n"
+    )
+    found = loaded(publisher, columns, numbered, "subscriptions")
+    assert [row["copies"] for row in found] == [1, 2, 3]
+    assert len(publisher.table("subscribers")) == 3
+    one_cell = (
+        'each = { column = "lines", between = ";" }\n'
+        '[files.split]\nlines = "{quantity:digits} x {title}"\n'
+        + of_items.format(title="title", copies="quantity")
+    )
+    cells = "id,lines\n1,1 x Tide; 4 x Gale;\n2,3 x Gale\n3,\n"
+    found = loaded(publisher, cells, one_cell, "subscriptions")
+    assert [row["copies"] for row in found] == [1, 4, 3]

@@ -85,3 +85,13 @@ def test_rejected_rows_load_with_the_same_mapping_though_their_header_is_the_fir
 def test_problems_name_the_line_of_the_file(publisher: Publisher) -> None:
     (problem,) = refusal(publisher, {"r.csv": REPORT.replace("b@e.org", "b" * 60)}, MEMBERS)
     assert problem.startswith("r.csv:6: Email (subscribers.email): ")
+
+
+def test_the_separator_is_that_of_the_table_and_not_of_the_titles_above(
+    publisher: Publisher,
+) -> None:
+    """rules, "Where the table is"."""
+    report = REPORT.replace(",\n", "\n").replace("no,", "no;").replace("1,", "1;")
+    report = report.replace("2,", "2;").replace("Harbor Press", "Harbor Press, Bath, ME")
+    load_mapped(publisher, {"report.csv": report}, MEMBERS)
+    assert [row["email"] for row in publisher.table("subscribers")] == ["a@e.org", "b@e.org"]

@@ -239,6 +239,9 @@ def _with_dialect(label: str, said: Said, text: str) -> tuple[Said, list[str]]:
             raise BadInput(
                 f"{label}: separator and quote are two different characters, not {character!r}"
             )
+    if said.header:
+        # Titles above the header have no separators, or others.
+        text = "".join(text.splitlines(keepends=True)[said.header[0] - 1 :])
     separator = said.separator or ("\t" if said.format == "tsv" else None)
     if first := _SEPARATOR_LINE.match(text):
         text = text[first.end() :]

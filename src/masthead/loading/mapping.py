@@ -4,6 +4,7 @@
 ``docs/mapping.md``.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -22,6 +23,7 @@ __all__ = [
     "ALWAYS",
     "Column",
     "Condition",
+    "Each",
     "FileMapping",
     "Fixed",
     "Key",
@@ -96,6 +98,25 @@ class Condition(NamedTuple):
 ALWAYS = Condition(MappingProxyType({}), MappingProxyType({}))
 
 
+class Each(NamedTuple):
+    """The items of a row, each of which counts as a row.
+
+    They are in columns whose names differ by a number, or in one cell with ``between`` between
+    them. ``name`` is the name of these columns with ``*`` for the number, or that of the cell's.
+    """
+
+    name: str
+    between: str | None = None
+
+    def item_of(self, column: str) -> tuple[int, str] | None:
+        """Return the number in a column's name, and the name with ``*`` for it."""
+        if self.between is not None:
+            return None
+        before, _, after = self.name.partition("*")
+        found = re.fullmatch(f"{re.escape(before)}([0-9]{{1,9}})({re.escape(after)}.*)", column)
+        return (int(found[1]), f"{before}*{found[2]}") if found else None
+
+
 class TableMapping(NamedTuple):
     """A record of a table for each row, and where each of its columns comes from.
 
@@ -123,6 +144,7 @@ class FileMapping(NamedTuple):
     said: Said = NOTHING_SAID
     splits: Mapping[str, tuple[Split, ...]] = MappingProxyType({})
     condition: Condition = ALWAYS
+    each: Each | None = None
 
     def matches(self, names: Iterable[str]) -> bool:
         """Return whether the pattern matches one of a file's names."""
@@ -146,7 +168,17 @@ class FileMapping(NamedTuple):
         """Return the columns of the source that are used, with the place of the first use."""
         parts = self.origins()
         found = {name: place for name, place in self.used().items() if name not in parts}
+        if self.each and self.each.between is not None:
+            found.setdefault(self.each.name, f"{self.place}.each")
         return found | {name: f"{self.place}.split" for name in self.splits if name not in found}
+
+    def name_of(self, column: str) -> str:
+        """Return the name by which a mapping uses a column, with ``*`` for the number of an item.
+
+        It is the column's own name unless ``each`` has the column.
+        """
+        item = self.each and self.each.item_of(column)
+        return item[1] if item else column
 
     def origins(self) -> dict[str, str]:
         """Return the parts of cells by name, each with the column that is split."""

@@ -8,11 +8,10 @@ from masthead.loading.batches import QUOTED_MAX, UnreadableRow
 from masthead.loading.checks import with_value
 from masthead.loading.cleaning import BadCell
 from masthead.loading.mapping import Condition, FileMapping
+from masthead.loading.mapping_items import Cells, with_items
 from masthead.loading.mapping_values import Column
 from masthead.loading.templates import Split
 from masthead.loading.words import Words
-
-Cells = Sequence[str | None]
 
 
 class Rows(NamedTuple):
@@ -39,8 +38,11 @@ class Columns:
         if a condition depends on a cell that cannot be read.
         """
         rows = Rows(lines, cells)
+        if self._mapping.each:
+            rows = Rows(*with_items(lines, cells, self._mapping.each, self.has_value))
         if self._mapping.splits:
-            rows = Rows(lines, {**cells, **self._parts_of_cells(cells, len(lines))})
+            parts = self._parts_of_cells(rows.cells, len(rows.lines))
+            rows = Rows(rows.lines, {**rows.cells, **parts})
         if self._compared:
             rows = self._readable(rows)
         are_meant = self.are_meant(self._mapping.condition, rows.cells, len(rows.lines))

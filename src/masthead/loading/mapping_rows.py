@@ -32,7 +32,8 @@ from masthead.loading.mapping import (
     fields_by_name,
     nearest,
 )
-from masthead.loading.mapping_columns import Cells, Columns, Rows
+from masthead.loading.mapping_columns import Columns, Rows
+from masthead.loading.mapping_items import Cells
 from masthead.loading.mapping_missing import MissingRecords
 from masthead.loading.mapping_values import Column, Value, reader
 from masthead.loading.sources import stem_and_format
@@ -115,14 +116,19 @@ class MappedFile(NamedTuple):
         """Return the problems of a source's columns; without ``has_all``, some may be missing."""
         used = self.mapping.columns()
         parts = self.mapping.origins()
-        if has_all and used and not used.keys() & set(names):
+        known = set(map(self.mapping.name_of, names))
+        if has_all and used and not used.keys() & known:
             # This line is not a header and may hold anything, so the message does not show it.
             expected = f"{self.mapping_label} names, such as {next(iter(used))[:QUOTED_MAX]!r}"
-            return [f"{self.label}: the first line has none of the columns that {expected}"]
+            problem = f"{self.label}: the {self._header} has none of the columns that {expected}"
+            place = f"{self.mapping.place}.header"
+            return [f"{problem}; if the names are in another line, say it in {place}"]
         unused = [
             name
             for name in names
-            if name not in used and name != REASON and not self.mapping.ignore.has(name)
+            if self.mapping.name_of(name) not in used
+            and name != REASON
+            and not self.mapping.ignore.has(name)
         ]
         problems = [
             f"{self.label}: the column {name[:QUOTED_MAX]!r} is used by no table; if it is not "
@@ -134,7 +140,7 @@ class MappedFile(NamedTuple):
                 f"{self.mapping_label}: {place}: {self.label} has no column "
                 f"{name[:QUOTED_MAX]!r}; {nearest(name, unused or names)}".removesuffix("; ")
                 for name, place in used.items()
-                if name not in names
+                if name not in known
             ][:_LISTED_MAX]
         if (twice := first_repeated(name for name in names if name in used)) is not None:
             problems.append(f"{self.label}: the column {twice[:QUOTED_MAX]!r} occurs twice")
@@ -145,6 +151,17 @@ class MappedFile(NamedTuple):
             if name in parts
         ]
         return problems
+
+    @property
+    def _header(self) -> str:
+        lines = self.said.header
+        return f"header in line {' and '.join(map(str, lines))}" if lines else "first line"
+
+    def is_path(self, name: str) -> bool:
+        """Return whether a name is the beginning of paths to values of inner objects."""
+        inside = f"{name}."
+        used = self.mapping.columns()
+        return self.mapping.ignore.has(inside) or any(each.startswith(inside) for each in used)
 
     def key_of(self, part: int, column: str) -> str | None:
         """Return what the ids of a column identify if they are made from keys, else None."""
@@ -199,14 +216,19 @@ class Mapper:
         Raises BadInput if the columns of the file and of the mapping differ.
         """
         names = [name.strip() for name in batch.columns]
-        if self._file.format == "ndjson" and (
-            problems := self._file.wrong_columns(names, has_all=False)
-        ):
-            raise BadInput("\n".join(problems))
+        if self._file.format == "ndjson":
+            # An inner object can be null in some records.
+            given = [
+                name
+                for name, column in zip(names, batch.cells, strict=True)
+                if any(column) or not self._file.is_path(name)
+            ]
+            if problems := self._file.wrong_columns(given, has_all=False):
+                raise BadInput("\n".join(problems))
         cells = {
             name: column if name in self._exact else cleaned(column, self._columns.empty)
             for name, column in zip(names, batch.cells, strict=True)
-            if name in self._used
+            if self._file.mapping.name_of(name) in self._used
         }
         rows = self._columns.rows(batch.lines, cells)
         count = len(rows.lines)

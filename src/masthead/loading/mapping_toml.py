@@ -17,6 +17,7 @@ from masthead.errors import BadInput
 from masthead.loading.batches import Said
 from masthead.loading.mapping import (
     Condition,
+    Each,
     FileMapping,
     Source,
     TableMapping,
@@ -58,8 +59,14 @@ class _File(Struct, forbid_unknown_fields=True):
     empty: list[str] = []
     ignore: list[str] = []
     split: dict[str, str | list[str]] = {}
+    each: str | dict[str, Any] | None = None
     only: _Words = {}
     excepted: _Words = field(name="except", default_factory=dict)
+
+
+class _Each(Struct, forbid_unknown_fields=True):
+    column: str
+    between: str
 
 
 class _Conditions(Struct, forbid_unknown_fields=True):
@@ -149,6 +156,7 @@ class _Entry:
             said,
             splits,
             _condition(file.only, file.excepted),
+            self._each(),
         )
         self._check_names(mapping)
         return mapping
@@ -225,6 +233,20 @@ class _Entry:
                     self._add(f"split.{quoted(column)}", f"the template {template[:100]!r} {error}")
             found[column] = tuple(splits)
         return found
+
+    def _each(self) -> Each | None:
+        given = self._file.each
+        if isinstance(given, dict):
+            cell = self._mistakes.struct(_Each, given, f"{self._place}.each")
+            if cell and not cell.between.strip():
+                self._add("each.between", "has to be a sign that stands between the items")
+            return cell and Each(cell.column, cell.between.strip())
+        if given is not None and given.count("*") != 1:
+            self._add(
+                "each",
+                "has to have one *, which stands for the number of an item, such as 'items.*.name'",
+            )
+        return None if given is None else Each(given)
 
     def _tables(self, writing: Writing) -> Iterator[TableMapping]:
         for name, given in self._file.tables.items():

@@ -4,13 +4,14 @@ import json
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import IO
+from typing import IO, TypeGuard
 
 import msgspec
 
 from masthead.errors import BadInput
 from masthead.loading.batches import (
     BATCH_ROWS,
+    CELLS_MAX,
     QUOTED_MAX,
     ROW_BYTES_MAX,
     Batch,
@@ -34,6 +35,9 @@ class JsonNumber(str):
 
 
 _decode = msgspec.json.Decoder(float_hook=JsonNumber).decode
+
+_PATH_MAX = 1_000
+"""The maximum number of characters in the path of an inner object."""
 
 ToCells = Callable[[dict[str, object]], dict[str, str]]
 
@@ -143,24 +147,54 @@ def _check_keys(text: bytes, record: dict[str, object]) -> None:
 
 
 def any_text(record: dict[str, object]) -> dict[str, str]:
-    """Return the cells of an object whatever its types. Raises UnreadableValue for nested ones."""
-    cells = {}
-    for column, value in record.items():
-        if isinstance(value, list):
-            cells[column] = "|".join(_one_text(column, item) for item in value)
-        else:
-            cells[column] = _one_text(column, value)
+    """Return the cells of an object whatever its types.
+
+    A value of an inner object has the path as its column, such as ``payer.city`` or, in a list
+    of objects, ``items.0.name``. Raises UnreadableValue for more than 10,000 cells or levels that
+    make a path of more than 1,000 characters.
+    """
+    cells: dict[str, str] = {}
+    _add_cells(cells, record, "")
     return cells
 
 
-def _one_text(column: str, value: object) -> str:
+def _add_cells(cells: dict[str, str], values: dict[str, object], path: str) -> None:
+    for name, value in values.items():
+        column = f"{path}{name}"
+        if _has_inside(value):
+            if len(column) > _PATH_MAX:
+                raise UnreadableValue(column[:QUOTED_MAX], "nested too deeply")
+            inner = value if isinstance(value, dict) else {str(n): i for n, i in enumerate(value)}
+            _add_cells(cells, inner, f"{column}.")
+            continue
+        if column in cells:
+            raise UnreadableValue(column[:QUOTED_MAX], "is the name of a key and a path too")
+        cells[column] = _cell(value)
+        if len(cells) > CELLS_MAX:
+            raise UnreadableValue("row", f"has more than {CELLS_MAX} cells")
+
+
+def _has_inside(value: object) -> TypeGuard[dict[str, object] | list[object]]:
+    """Return whether a value is an object with keys, or a list of objects or lists."""
+    if isinstance(value, list):
+        return any(isinstance(item, dict | list) for item in value)
+    return isinstance(value, dict) and bool(value)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return "|".join(map(_one_text, value))
+    return _one_text(value)
+
+
+def _one_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | str):
         return str(value)
-    raise UnreadableValue(column[:QUOTED_MAX], "a nested value, where a single one is expected")
+    return ""  # an empty object
 
 
 def _unchanged_number(number: str) -> msgspec.Raw:
