@@ -18,11 +18,12 @@ from masthead.errors import BadInput, BadRows, BadUsage
 from masthead.loading.account_files import load_accounts
 from masthead.loading.checks import CheckedBatch, check_batch
 from masthead.loading.complete import check_brake, find_missing
+from masthead.loading.doubts import Doubts
 from masthead.loading.files import InputFile, read_batches
 from masthead.loading.limits import Limit
 from masthead.loading.mapping_files import Input, find_inputs, prepared
 from masthead.loading.mapping_missing import key_columns
-from masthead.loading.mapping_rows import Mapper
+from masthead.loading.mapping_rows import MappedFile, Mapper
 from masthead.loading.not_records import without_others
 from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
 from masthead.loading.rejects import write_rejects
@@ -230,17 +231,25 @@ class _Loading:
         return keys
 
     def _stage_file(self, staging: Staging, keys: NaturalKeys, number: int, file: Input) -> int:
-        """Stage the rows of a file; return their number."""
+        """Stage the rows of a file, and note what is doubtful; return their number."""
         rows = 0
         number *= NUMBERS_PER_FILE
+        is_mapped = isinstance(file, MappedFile)
+
+        def column_of(part: int, column: str) -> str:
+            return file.column_of(Problem(number + is_mapped + part, 0, column, ""))
+
+        doubts = Doubts(file.label, column_of, is_cleaned=is_mapped)
         allow_truncated = self.options.allow_truncated
         has_header = file.format != "ndjson"
         if isinstance(file, InputFile):
             for batch in read_batches(file, allow_truncated=allow_truncated):
                 rows += len(batch.lines) + len(batch.unreadable)
                 records = without_others(batch, file.table.key) if has_header else batch
+                doubts.look(0, file.table, records)
                 _add(staging, number, file.table, check_batch(file.table, records))
                 self.advance(file, batch.done)
+            self._warn(doubts)
             return rows
         settings = accounts.settings_of(staging.connection, self.account_id)
         mapper = Mapper(file, keys, str(settings["time_zone"]))
@@ -250,9 +259,15 @@ class _Loading:
             rows += len(batch.lines) + len(batch.unreadable)
             records = without_others(batch, keys_of_rows) if has_header else batch
             for part, table, mapped, reads in mapper.batches(records):
+                doubts.look(part, table, mapped)
                 _add(staging, number + 1 + part, table, check_batch(table, mapped, reads))
             self.advance(file, batch.done)
+        self._warn(doubts)
         return rows
+
+    def _warn(self, doubts: Doubts) -> None:
+        for warning in doubts.warnings():
+            self.note(f"warning: {warning}")
 
     def _merge(self, staging: Staging, keys: NaturalKeys) -> tuple[Merged, Loaded]:
         """Check and write the staged rows in the caller's transaction."""
