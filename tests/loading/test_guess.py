@@ -289,6 +289,11 @@ def test_dates_without_a_title_are_of_one_publication(tmp_path: Path) -> None:
     lines = guessed(tmp_path, "tide.csv", "Member no,Expires\n1,2026-12-31\n")
     assert 'name = { constant = "tide" }' in lines
     assert 'date_expired = "Expires"' in lines
+    for line in (
+        'type = { constant = "Digital" }  # GUESS: no column says whether it is in print',
+        "copies = { constant = 1 }  # GUESS: no column has the number of copies",
+    ):
+        assert line in lines
 
 
 def test_a_file_without_columns_cannot_be_guessed(tmp_path: Path) -> None:

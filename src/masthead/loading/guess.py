@@ -234,7 +234,16 @@ class _Tables:
             if keys and (column == "mailing_address_id" or len(by_kind) > 1):
                 listed = keys[0] if len(keys) == 1 else f"{{ first = [{', '.join(keys)}] }}"
                 lines.append(Line(column, listed))
-        return [*lines, *self._columns("subscriptions", set())]
+        own = self._columns("subscriptions", set())
+        columns = {line.target for line in own}
+        if "type" not in columns:
+            kind = "Print" if addresses else "Digital"
+            why = "GUESS: no column says whether it is in print"
+            own.append(Line("type", f'{{ constant = "{kind}" }}', why))
+        if "copies" not in columns:
+            why = "GUESS: no column has the number of copies"
+            own.append(Line("copies", "{ constant = 1 }", why))
+        return [*lines, *own]
 
     def _key_of_subscription(self, title: str | None) -> Line:
         number = self._found.columns.get("subscription")
