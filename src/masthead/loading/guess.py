@@ -79,7 +79,7 @@ def _guess_file(path: Path, label: str) -> Guess:
     ignore = [(name, "occurs twice") for name in sorted(repeated)]
     if "" in table.names and "" not in repeated and said.format != "xlsx":
         ignore.append(("", "has no name"))
-    tables, splits, left = _tables_of(stem_and_format(path)[0], values)
+    tables, splits, left = _tables_of(stem_and_format(path)[0], values, table.names)
     told = [
         (name, "; ".join(filter(None, (why, sample(name, values[name]))))) for name, why in left
     ]
@@ -124,24 +124,26 @@ def _settings_of(path: Path, said: Said) -> list[Line]:
 # Tables.
 
 
-def _tables_of(stem: str, values: Values) -> tuple[Tables, list[Line], list[tuple[str, str]]]:
+def _tables_of(
+    stem: str, values: Values, names: Sequence[str]
+) -> tuple[Tables, list[Line], list[tuple[str, str]]]:
     """Return the tables, the columns to split, and the remaining ones, each with a comment."""
     exact = TABLES_BY_NAME.get(stem)
     if exact and {*exact.key} <= values.keys() <= fields_by_name(exact).keys():
         return {stem: [[of_column(name, name) for name in values]]}, [], []
     found = placed(values)
     who, comment = reader_key(found, values)
-    return _Tables(found, values, who).made(stem, comment)
+    return _Tables(found, values, who, People(found, values, names)).made(stem, comment)
 
 
 class _Tables:
     """The tables of a file whose column ``who`` tells a reader from all others."""
 
-    def __init__(self, found: Placed, values: Values, who: str) -> None:
+    def __init__(self, found: Placed, values: Values, who: str, people: People) -> None:
         self._found = found
         self._values = values
         self._who = who
-        self._people = People(found, values)
+        self._people = people
         self._of_reader = Line("subscriber_id", key([who]))
 
     def made(self, stem: str, comment: str) -> tuple[Tables, list[Line], list[tuple[str, str]]]:

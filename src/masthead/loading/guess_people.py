@@ -38,12 +38,13 @@ _OF_PARTS = {"street": "address", "zip": "zip_code", "city": "city", "state": "s
 class People:
     """The lines for names and addresses, and the columns that are split for them."""
 
-    def __init__(self, placed: Placed, values: Values) -> None:
+    def __init__(self, placed: Placed, values: Values, names: Sequence[str]) -> None:
+        """Take what the columns are, their values, and the names of all columns of the file."""
         self.splits: list[Line] = []
         self._placed = placed.columns
         self._comments = placed.comments
         self._values = values
-        self._parts: set[str] = set()
+        self._taken = set(names)
         self._split_names: dict[str, list[Line]] = {}
 
     def names(self, group: str) -> list[Line]:
@@ -78,9 +79,9 @@ class People:
 
     def _part(self, name: str) -> str:
         """Return the name of a part that no column has."""
-        while name in self._values or name in self._parts:
+        while name in self._taken:
             name += "_part"
-        self._parts.add(name)
+        self._taken.add(name)
         return name
 
     def _split(self, name: str, templates: Sequence[str], comment: str) -> None:
