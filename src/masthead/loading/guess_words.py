@@ -95,7 +95,8 @@ GROUPS = {
 PARTS = {
     "subscription": re.compile("subscriptions?|memberships?|abonnements?|abo"),
     "subscriber": re.compile(
-        "customers?|members?|subscribers?|contacts?|buyers?|users?(?!name)|readers?|accounts?|person"
+        "customers?|members?|subscribers?|contacts?|buyers?|users?(?!name)|readers?"
+        "|accounts?|person"
         "|address(?:es)?|adresse?|kunden?|purchase|associated"
     ),
 }
