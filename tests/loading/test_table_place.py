@@ -88,10 +88,14 @@ def test_problems_name_the_line_of_the_file(publisher: Publisher) -> None:
 
 
 def test_the_separator_is_that_of_the_table_and_not_of_the_titles_above(
-    publisher: Publisher,
+    publisher: Publisher, tmp_path: Path
 ) -> None:
     """rules, "Where the table is"."""
     report = REPORT.replace(",\n", "\n").replace("no,", "no;").replace("1,", "1;")
     report = report.replace("2,", "2;").replace("Harbor Press", "Harbor Press, Bath, ME")
-    load_mapped(publisher, {"report.csv": report}, MEMBERS)
+    bad = report.replace("b@e.org", "b" * 60)
+    load_mapped(publisher, {"report.csv": bad}, MEMBERS, reject=tmp_path / "r")
+    rejected = (tmp_path / "r" / "report.csv").read_text().replace("b" * 60, "b@e.org")
+    shutil.rmtree(tmp_path / "r")
+    load_mapped(publisher, {"report.csv": rejected}, MEMBERS)
     assert [row["email"] for row in publisher.table("subscribers")] == ["a@e.org", "b@e.org"]

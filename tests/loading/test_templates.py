@@ -25,6 +25,7 @@ from tests.long import examples
         ("{first} und {other}", "Gundula UND Jo", ("Gundula", "Jo")),
         ("{street} {number:number}", "Str. des 17. Juni 5 a", ("Str. des 17. Juni", "5 a")),
         ("{street} {number:number}", "Hauptstr. 12-14b", ("Hauptstr.", "12-14b")),
+        ("{street} {number:number}", "rue du Port 5 bis", ("rue du Port", "5 bis")),
         ("{zip:digits} {city}", "04530 Bad Berka", ("04530", "Bad Berka")),
         (
             "{street}, {city:no-comma}, {state:word} {zip:digits}",

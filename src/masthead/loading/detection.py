@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from masthead.errors import BadInput
 from masthead.loading.batches import QUOTED_MAX, Known, Said
 from masthead.loading.plausible import SEGMENTS_MAX, UndecidableError, most_plausible, segments
+from masthead.loading.table_place import text_of_table
 from masthead.loading.unpacking import opened
 
 if TYPE_CHECKING:
@@ -240,8 +241,7 @@ def _with_dialect(label: str, said: Said, text: str) -> tuple[Said, list[str]]:
                 f"{label}: separator and quote are two different characters, not {character!r}"
             )
     if said.header:
-        # Titles above the header have no separators, or others.
-        text = "".join(text.splitlines(keepends=True)[said.header[0] - 1 :])
+        text = text_of_table(text, said)
     separator = said.separator or ("\t" if said.format == "tsv" else None)
     if first := _SEPARATOR_LINE.match(text):
         text = text[first.end() :]

@@ -36,6 +36,16 @@ def rows_of_table(
             yield waiting.popleft()
 
 
+def text_of_table(text: str, said: Said) -> str:
+    """Return the beginning of a text file without the lines above its header.
+
+    They have no separators, or others than the table.
+    """
+    lines = text.splitlines(keepends=True)
+    is_rejected = bool(lines) and lines[0].rstrip("\r\n\"'").endswith(_REASON)
+    return text if is_rejected or not said.header else "".join(lines[said.header[0] - 1 :])
+
+
 def _header(
     rows: Iterable[tuple[int, list[str]]], label: str, wanted: Sequence[int]
 ) -> tuple[int, list[str]]:

@@ -5,7 +5,7 @@ takes no more than a few thousand steps for any cell (decisions, "What a mapping
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 _TOKENS = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
@@ -13,7 +13,9 @@ _KINDS = {
     "": re.compile(r".+"),
     "word": re.compile(r"[^\s,;]+"),
     "digits": re.compile(r"[0-9]+"),
-    "number": re.compile(r"[0-9]+ ?[A-Za-z]?(?: ?[-/+] ?[0-9]+ ?[A-Za-z]?)?"),
+    "number": re.compile(
+        r"[0-9]+(?: ?(?:[A-Za-z]|bis|ter|1/2|½))?(?: ?[-/+] ?[0-9]+(?: ?[A-Za-z])?)?"
+    ),
     "no-comma": re.compile(r"[^,;]+"),
 }
 """The kinds of a part, which limit its text."""
@@ -24,6 +26,9 @@ _SIGNS_MAX = 40
 """The maximum number of times that the text between two parts may occur in a cell."""
 
 _SHOWN_MAX = 40
+
+_Gap = tuple[int, int]
+"""Where the text between two parts begins and ends."""
 
 
 class Join(NamedTuple):
@@ -50,7 +55,7 @@ class Split:
     def __init__(self, template: str) -> None:
         """Read a template. Raises ValueError, whose message completes "the template"."""
         self.template = template
-        names, self._between = _parsed(template)
+        names, between = _parsed(template)
         given = [name.partition(":") for name in names]
         self.names = tuple(name.strip() for name, _, _ in given)
         kinds = [kind.strip() for _, _, kind in given]
@@ -63,10 +68,11 @@ class Split:
         if unknown := next((kind for kind in kinds if kind not in _KINDS), None):
             known = ", ".join(kind for kind in _KINDS if kind)
             raise ValueError(f"has a part of the kind {unknown[:_SHOWN_MAX]!r}; there are {known}")
-        if not all(self._between[1:-1]):
+        if not all(between[1:-1]):
             raise ValueError("has two parts without a sign or a space between them")
         self._kinds = [_KINDS[kind] for kind in kinds]
-        self._signs = [_sign(text) for text in self._between]
+        self._signs = [_sign(text) for text in between]
+        self._last_sign = re.compile(self._signs[-1].pattern + r"\Z", re.IGNORECASE)
 
     def parts(self, text: str) -> tuple[str, ...] | None:
         """Return the parts of a text, in the order of ``names``; None if it does not fit.
@@ -77,32 +83,19 @@ class Split:
         if len(text) > _LENGTH_MAX:
             raise ValueError(f"is too long to be split: a cell may have {_LENGTH_MAX} characters")
         begin = self._signs[0].match(text)
-        if not begin:
+        end = self._last_sign.search(text) if begin else None
+        if not begin or not end:
             return None
         gaps = [self._gaps(sign, text) for sign in self._signs[1:-1]]
-        end = next((m for m in self._signs[-1].finditer(text) if m.end() == len(text)), None)
-        if not end:
+        gaps.append([end.span()])
+        start = begin.end()
+        ends = self._ends(text, start, gaps)
+        if start not in ends[0]:
             return None
-        gaps.append([(end.start(), end.end())])
-        starts = [[begin.end()], *([after for _, after in gap] for gap in gaps[:-1])]
-        # From the last part to the first: where a part can end if it begins at a place.
-        ends: list[dict[int, list[tuple[int, int]]]] = [{} for _ in gaps]
-        following: dict[int, list[tuple[int, int]]] = {len(text): []}
-        for n in range(len(gaps) - 1, -1, -1):
-            for start in starts[n]:
-                fitting = [
-                    gap
-                    for gap in gaps[n]
-                    if gap[0] > start
-                    and gap[1] in following
-                    and self._kinds[n].fullmatch(text, start, gap[0])
-                ]
-                if fitting:
-                    ends[n][start] = fitting
-            following = ends[n]
-        if begin.end() not in ends[0]:
-            return None
-        first, last = (tuple(_read(text, ends, begin.end(), which)) for which in (0, -1))
+        first = tuple(_read(text, ends, start, 0))
+        if all(len(gap) == 1 for gap in gaps):
+            return first
+        last = tuple(_read(text, ends, start, -1))
         if first != last:
             raise ValueError(
                 f"fits {self.template!r} in two ways, {_shown(first)} and {_shown(last)}: give a "
@@ -110,7 +103,30 @@ class Split:
             )
         return first
 
-    def _gaps(self, sign: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    def _ends(
+        self, text: str, start: int, gaps: Sequence[Sequence[_Gap]]
+    ) -> list[dict[int, list[_Gap]]]:
+        """Return, for each part, where it can end if it begins at a place, so that the rest fits.
+
+        ``gaps`` are the places of the text after each part.
+        """
+        ends: list[dict[int, list[_Gap]]] = [{} for _ in gaps]
+        following: Collection[int] = (len(text),)
+        for n in range(len(gaps) - 1, -1, -1):
+            for begin in [after for _, after in gaps[n - 1]] if n else [start]:
+                fitting = [
+                    gap
+                    for gap in gaps[n]
+                    if gap[0] > begin
+                    and gap[1] in following
+                    and self._kinds[n].fullmatch(text, begin, gap[0])
+                ]
+                if fitting:
+                    ends[n][begin] = fitting
+            following = ends[n]
+        return ends
+
+    def _gaps(self, sign: re.Pattern[str], text: str) -> list[_Gap]:
         gaps = [match.span() for match in sign.finditer(text)]
         if len(gaps) > _SIGNS_MAX:
             raise ValueError(f"is too long to be split by {self.template!r}")
@@ -118,7 +134,7 @@ class Split:
 
 
 def _read(
-    text: str, ends: Sequence[dict[int, list[tuple[int, int]]]], start: int, which: int
+    text: str, ends: Sequence[dict[int, list[_Gap]]], start: int, which: int
 ) -> Iterator[str]:
     """Yield the parts of a text, each with its first (0) or its last (-1) possible end."""
     for possible in ends:
