@@ -77,7 +77,7 @@ def test_a_moment_is_in_the_zone_of_the_account_and_a_day_is_converted_only_from
         ("2/30/2027", "there is no such day or time"),
         ("7/1/2027 noon", "'noon' after the day is no time"),
         ("12 janv. 2026", "a name of a month needs a form with MMM, such as 'D MMM YYYY'"),
-        ("2026-09", "a month without a day needs a form such as 'YYYY-MM', and `day`"),
+        ("2026-09", "a month without a day needs a form such as 'YYYY-MM', and day ="),
     ],
 )
 def test_a_refused_date_says_why(text: str, why: str) -> None:

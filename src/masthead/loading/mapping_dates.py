@@ -171,7 +171,7 @@ def _reason(text: str, forms: Sequence[Form]) -> str | None:
     if _NAMED.search(text):
         return "a name of a month needs a form with MMM, such as 'D MMM YYYY'"
     if _MONTH.fullmatch(text):
-        return "a month without a day needs a form such as 'YYYY-MM', and `day`"
+        return "a month without a day needs a form such as 'YYYY-MM', and day = 'last' or 'first'"
     return None
 
 

@@ -157,12 +157,6 @@ class MappedFile(NamedTuple):
         lines = self.said.header
         return f"header in line {' and '.join(map(str, lines))}" if lines else "first line"
 
-    def is_path(self, name: str) -> bool:
-        """Return whether a name is the beginning of paths to values of inner objects."""
-        inside = f"{name}."
-        used = self.mapping.columns()
-        return self.mapping.ignore.has(inside) or any(each.startswith(inside) for each in used)
-
     def key_of(self, part: int, column: str) -> str | None:
         """Return what the ids of a column identify if they are made from keys, else None."""
         if not 0 <= part < len(self.mapping.tables):
@@ -188,6 +182,9 @@ class Mapper:
         self._keys = keys
         self._columns = Columns(file.mapping)
         self._used = file.mapping.columns().keys()
+        self._paths = {
+            name[:end] for name in self._used for end, sign in enumerate(name) if sign == "."
+        }
         self._exact = {
             name
             for mapped in file.mapping.tables
@@ -210,6 +207,10 @@ class Mapper:
             for mapped in file.mapping.tables
         ]
 
+    def _is_path(self, name: str) -> bool:
+        """Return whether a name is the beginning of paths to values of inner objects."""
+        return name in self._paths or self._file.mapping.ignore.has(f"{name}.")
+
     def batches(self, batch: Batch) -> Iterator[MappedBatch]:
         """Yield the rows of each table, then those that cannot be read or lack a record.
 
@@ -221,7 +222,7 @@ class Mapper:
             given = [
                 name
                 for name, column in zip(names, batch.cells, strict=True)
-                if any(column) or not self._file.is_path(name)
+                if any(column) or not self._is_path(name)
             ]
             if problems := self._file.wrong_columns(given, has_all=False):
                 raise BadInput("\n".join(problems))
