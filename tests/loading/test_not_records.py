@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from masthead.errors import BadInput
 from masthead.loading.batches import Batch
-from masthead.loading.not_records import without_others
+from masthead.loading.load import Options, load
+from masthead.loading.not_records import lone_cells, without_others
 from tests.loading.mapped import load_mapped, refusal
 from tests.long import examples
 
@@ -82,7 +83,7 @@ CELLS = st.sampled_from([*HEADER, "Total", "Summe: 3", "1", "", " ", "Ada", "2,5
 @examples(100, 2_000)
 @given(
     rows=st.lists(st.tuples(*[CELLS | st.none()] * len(HEADER)), max_size=6),
-    keys=st.sets(st.sampled_from(HEADER), min_size=1),
+    keys=st.sets(st.sampled_from(HEADER)),
 )
 def test_each_row_stays_a_record_or_is_named_and_rows_do_not_depend_on_others(
     rows: list[tuple[str | None, ...]], keys: set[str]
@@ -122,3 +123,40 @@ def test_such_rows_of_a_plain_file_are_problems_too(small: Publisher) -> None:
         "subscribers.csv:3: row: repeats the names of the columns: remove the line",
         "subscribers.csv:4: row: looks like a line of totals ('Total'): remove the line",
     ]
+
+
+@examples(100, 2_000)
+@given(
+    rows=st.lists(st.tuples(*[st.sampled_from(["", " ", "x", "y"]) | st.none()] * 5), max_size=6),
+    used=st.sets(st.sampled_from(HEADER), min_size=3),
+)
+def test_a_line_with_one_value_is_found_and_no_other(
+    rows: list[tuple[str | None, ...]], used: set[str]
+) -> None:
+    """rules, "Rows that are no records"."""
+    expected = {}
+    for line, row in enumerate(rows, 2):
+        values = [
+            c for name, c in zip(HEADER, row, strict=True) if name in used and (c or "").strip()
+        ]
+        if len(values) == 1:
+            expected[line] = values[0]
+    assert lone_cells(of_rows(rows), used) == expected
+
+
+def test_a_title_between_records_is_a_record_that_is_named(publisher: Publisher) -> None:
+    """rules, "Rows that are no records"; a row with a problem is not named a second time."""
+    mapping = publisher.write({"publisher.toml": MAPPING}) / "publisher.toml"
+    rows = "Nr,Name,Mail\n1,Ada,\nRegion North,,\n2,,\n,,x\n"
+    notes: list[str] = []
+    load(
+        publisher.store,
+        [publisher.write({"s.csv": rows.replace(",,x\n", ",,\n")})],
+        account_id=publisher.account_id,
+        options=Options(mapping=mapping, is_dry=True),
+        note=notes.append,
+    )
+    (note,) = notes
+    assert note.startswith(
+        "warning: s.csv:3: has only one value, 'Region North', as have 1 of the lines"
+    )

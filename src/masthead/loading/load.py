@@ -24,8 +24,15 @@ from masthead.loading.limits import Limit
 from masthead.loading.mapping_files import Input, find_inputs, prepared
 from masthead.loading.mapping_missing import key_columns
 from masthead.loading.mapping_rows import MappedFile, Mapper
-from masthead.loading.not_records import without_others
-from masthead.loading.problems import PROBLEMS_SHOWN_MAX, first_place, listed, with_keys
+from masthead.loading.not_records import lone_cells, without_others
+from masthead.loading.problems import (
+    PROBLEMS_SHOWN_MAX,
+    Reported,
+    first_place,
+    listed,
+    told_alone,
+    with_keys,
+)
 from masthead.loading.rejects import write_rejects
 from masthead.loading.sources import source_batches
 from masthead.store import (
@@ -254,15 +261,29 @@ class _Loading:
         settings = accounts.settings_of(staging.connection, self.account_id)
         mapper = Mapper(file, keys, str(settings["time_zone"]))
         keys_of_rows = key_columns(file.mapping)
+        alone: list[tuple[int, str]] = []
         source = source_batches(file.path, file.label, file.said, allow_truncated=allow_truncated)
         for batch in source:
             rows += len(batch.lines) + len(batch.unreadable)
             records = without_others(batch, keys_of_rows) if has_header else batch
+            lone = lone_cells(records, file.mapping.columns()) if has_header else {}
+            reported = Reported()
             for part, table, mapped, reads in mapper.batches(records):
                 doubts.look(part, table, mapped)
-                _add(staging, number + 1 + part, table, check_batch(table, mapped, reads))
+                checked = check_batch(table, mapped, reads)
+                problems = [
+                    problem
+                    for problem in checked.problems
+                    if reported.is_new(problem[0], file.columns_of(part, problem[1]), problem[2])
+                ]
+                _add(staging, number + 1 + part, table, checked._replace(problems=problems))
+                for line, *_ in problems:
+                    lone.pop(line, None)
+            alone += lone.items()
             self.advance(file, batch.done)
         self._warn(doubts)
+        if alone:
+            self.note(f"warning: {told_alone(file.label, alone)}")
         return rows
 
     def _warn(self, doubts: Doubts) -> None:

@@ -46,7 +46,7 @@ class Columns:
         if self._compared:
             rows = self._readable(rows)
         are_meant = self.are_meant(self._mapping.condition, rows.cells, len(rows.lines))
-        return rows if are_meant is None else _kept(rows, are_meant)
+        return rows if are_meant is None else kept(rows, are_meant)
 
     def are_meant(
         self, condition: Condition, cells: Mapping[str, Cells], count: int
@@ -118,8 +118,8 @@ class Columns:
         }
         if not problems:
             return rows
-        kept = _kept(rows, [row not in problems for row in range(len(rows.lines))])
-        return kept._replace(problems=list(problems.values()))
+        readable = kept(rows, [row not in problems for row in range(len(rows.lines))])
+        return readable._replace(problems=list(problems.values()))
 
     def _parts_of_cells(self, cells: Mapping[str, Cells], count: int) -> dict[str, Cells]:
         found: dict[str, Cells] = {}
@@ -154,7 +154,8 @@ def _templates(splits: Sequence[Split]) -> Iterator[str]:
     return (repr(split.template[:QUOTED_MAX]) for split in splits)
 
 
-def _kept(rows: Rows, are_kept: Sequence[bool]) -> Rows:
+def kept(rows: Rows, are_kept: Sequence[bool]) -> Rows:
+    """Return some of the rows."""
     return Rows(
         list(compress(rows.lines, are_kept)),
         {name: list(compress(cells, are_kept)) for name, cells in rows.cells.items()},

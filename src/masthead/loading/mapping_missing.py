@@ -74,15 +74,16 @@ class MissingRecords:
             return None
         if not any(has):
             keys = _empty((name for n in range(len(has)) for name in self._keys_of(n)), given)
-            return f"gives no record, since {keys} empty: fill in the key"
+            return f"gives no record, since {keys} empty: fill in the key, or remove the line"
         found = next(self._contradictions(lacking, has, given), None)
         if found is None:
             return None
         part, why = found
+        name = self._tables[part].table.name
         return (
-            f"gives no record of {self._tables[part].table.name}, since "
-            f"{_empty(self._keys_of(part), given)} empty, but {why}: fill in the key; if there is "
-            "no such record, say with `when` or `except` which columns tell so"
+            f"gives no record of {name}, since {_empty(self._keys_of(part), given)} empty, but "
+            f"{why}: fill in the key, or remove the line if it is no record; if a row may have no "
+            f"record of {name}, say with `when` or `except` which columns tell so"
         )
 
     def _contradictions(

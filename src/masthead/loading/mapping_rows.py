@@ -16,6 +16,7 @@ from masthead.loading.batches import (
     QUOTED_MAX,
     Batch,
     Said,
+    UnreadableRow,
     first_repeated,
 )
 from masthead.loading.checks import SECRET
@@ -32,7 +33,7 @@ from masthead.loading.mapping import (
     fields_by_name,
     nearest,
 )
-from masthead.loading.mapping_columns import Columns, Rows
+from masthead.loading.mapping_columns import Columns, Rows, kept
 from masthead.loading.mapping_items import Cells
 from masthead.loading.mapping_missing import MissingRecords
 from masthead.loading.mapping_values import Column, Value, reader
@@ -42,6 +43,8 @@ from masthead.store.staging import NUMBERS_PER_FILE, Problem
 
 Read = Callable[[str], Value]
 _Reads = Mapping[str, Read]
+_Records = tuple[Sequence[int], Sequence[Cells]]
+"""The lines of records, and their cells by column."""
 
 _LISTED_MAX = 20
 """The maximum number of columns that a message lists."""
@@ -100,13 +103,17 @@ class MappedFile(NamedTuple):
         part = problem.file % NUMBERS_PER_FILE - 1
         if not 0 <= part < len(self.mapping.tables):
             return problem.column
-        mapped = self.mapping.tables[part]
-        source = mapped.sources.get(problem.column)
+        column = f"{self.mapping.tables[part].table.name}.{problem.column}"
+        names = ", ".join(name[:QUOTED_MAX] for name in self.columns_of(part, problem.column))
+        return column if names == problem.column else f"{names} ({column})"
+
+    def columns_of(self, part: int, column: str) -> list[str]:
+        """Return the source's columns from which a column of a table comes, or the column."""
+        mapped = self.mapping.tables[part] if part < len(self.mapping.tables) else None
+        source = mapped and mapped.sources.get(column)
         origins = self.mapping.origins()
-        columns = [origins.get(name, name) for name in columns_of(source)] if source else []
-        names = ", ".join(name[:QUOTED_MAX] for name in dict.fromkeys(columns))
-        column = f"{mapped.table.name}.{problem.column}"
-        return f"{names} ({column})" if names else column
+        names = [origins.get(name, name) for name in columns_of(source)] if source else []
+        return list(dict.fromkeys(names)) or [column]
 
     def header_problems(self, _line: int, header: Sequence[str]) -> list[str]:
         """Return the problems of the names in the header."""
@@ -214,7 +221,8 @@ class Mapper:
     def batches(self, batch: Batch) -> Iterator[MappedBatch]:
         """Yield the rows of each table, then those that cannot be read or lack a record.
 
-        Raises BadInput if the columns of the file and of the mapping differ.
+        A row that lacks a record gives none. Raises BadInput if the columns of the file and of the
+        mapping differ.
         """
         names = [name.strip() for name in batch.columns]
         if self._file.format == "ndjson":
@@ -232,26 +240,34 @@ class Mapper:
             if self._file.mapping.name_of(name) in self._used
         }
         rows = self._columns.rows(batch.lines, cells)
-        count = len(rows.lines)
-        are_there, are_meant = [], []
-        for part, mapped in enumerate(self._file.mapping.tables):
-            meant = self._columns.are_meant(mapped.condition, rows.cells, count) or [True] * count
-            is_there, found = self._mapped(rows, meant, batch.done, mapped, self._reads[part])
-            are_there.append(is_there)
-            are_meant.append(meant)
-            yield MappedBatch(part, mapped.table, *found)
-        missing = self._missing.rows(rows.lines, rows.cells, are_there, are_meant)
+        records, missing = self._records(rows)
+        if missing:
+            lines = {row.line for row in missing}
+            records, _ = self._records(kept(rows, [line not in lines for line in rows.lines]))
+        for part, (mapped, (lines_of, cells_of)) in enumerate(
+            zip(self._file.mapping.tables, records, strict=True)
+        ):
+            found = Batch(list(mapped.sources), lines_of, cells_of, (), batch.done)
+            reads = {**self._reads[part], **self._read_keys(mapped, cells_of)}
+            yield MappedBatch(part, mapped.table, found, reads)
         rest = Batch((), (), (), [*batch.unreadable, *rows.problems, *missing], batch.done)
         yield MappedBatch(len(self._reads), self._file.mapping.tables[0].table, rest, {})
 
+    def _records(self, rows: Rows) -> tuple[list[_Records], list[UnreadableRow]]:
+        """Return the records of each table, and the rows that lack a record."""
+        count = len(rows.lines)
+        records, are_there, are_meant = [], [], []
+        for mapped in self._file.mapping.tables:
+            meant = self._columns.are_meant(mapped.condition, rows.cells, count) or [True] * count
+            is_there, found = self._mapped(rows, meant, mapped)
+            records.append(found)
+            are_there.append(is_there)
+            are_meant.append(meant)
+        return records, [*self._missing.rows(rows.lines, rows.cells, are_there, are_meant)]
+
     def _mapped(
-        self,
-        rows: Rows,
-        is_there: list[bool],
-        done: int,
-        mapped: TableMapping,
-        reads: _Reads,
-    ) -> tuple[list[bool], tuple[Batch, _Reads]]:
+        self, rows: Rows, is_there: list[bool], mapped: TableMapping
+    ) -> tuple[list[bool], _Records]:
         """Return which rows have a record of a table, and the records, each of them once.
 
         Only rows that are meant (``is_there``) can have one.
@@ -278,10 +294,7 @@ class Mapper:
             first = dict(zip(reversed(records), reversed(lines), strict=True))
             lines = sorted(first.values())
             columns = list(zip(*dict.fromkeys(records), strict=True))
-        return is_there, (
-            Batch(list(mapped.sources), lines, columns, (), done),
-            {**reads, **self._read_keys(mapped, columns)},
-        )
+        return is_there, (lines, columns)
 
     def _have_values(self, source: Source, cells: Cells) -> Iterator[bool]:
         """Yield whether each cell of a key's column has a value after it is read."""

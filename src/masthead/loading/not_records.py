@@ -33,6 +33,7 @@ _CURRENCIES = frozenset(
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBER_AFTER_SIGN = re.compile(r"[:=(] ?[0-9]")
 _WORDS_MAX = 4
+_COLUMNS_MIN = 3
 _LENGTH_MAX = 60
 
 
@@ -52,6 +53,26 @@ def without_others(batch: Batch, keys: Collection[str]) -> Batch:
         cells=[list(compress(cells, stay)) for cells in batch.cells],
         unreadable=sorted([*batch.unreadable, *found]),
     )
+
+
+def lone_cells(batch: Batch, used: Collection[str]) -> dict[int, str]:
+    """Return the lines that have a value in only one of the columns ``used``, and the value.
+
+    Such a line may be a record, or a title or note between the records.
+    """
+    columns = [
+        cells
+        for name, cells in zip(batch.columns, batch.cells, strict=True)
+        if name.strip() in used
+    ]
+    if len(columns) < _COLUMNS_MIN:
+        return {}
+    none, one = list(range(len(batch.lines))), dict[int, str]()
+    for cells in columns:
+        one = {row: text for row, text in one.items() if not _text(cells[row])}
+        one |= {row: text for row in none if (text := _text(cells[row]))}
+        none = [row for row in none if row not in one]
+    return {batch.lines[row]: one[row] for row in sorted(one)}
 
 
 def _headers(batch: Batch) -> dict[int, UnreadableRow]:
@@ -80,6 +101,8 @@ def _headers(batch: Batch) -> dict[int, UnreadableRow]:
 
 def _totals(batch: Batch, keys: Collection[str]) -> dict[int, UnreadableRow]:
     of_keys = [batch.cells[n] for n, name in enumerate(batch.columns) if name.strip() in keys]
+    if not of_keys:
+        return {}
     has_word = {
         row
         for cells in of_keys

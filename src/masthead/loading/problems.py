@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from masthead.contract.printable import printable
+from masthead.loading.batches import QUOTED_MAX
 from masthead.loading.mapping_files import Input
 from masthead.loading.mapping_rows import MappedFile
 from masthead.store.natural_keys import NaturalKeys
@@ -29,6 +30,28 @@ def with_keys(
                 return keys.text_of(name, int(found.group())) or found.group()
 
             yield problem._replace(sentence=_ID.sub(text, problem.sentence))
+
+
+class Reported:
+    """The problems of a batch's rows by the columns of the source, so that each is told once."""
+
+    def __init__(self) -> None:
+        self._places: set[tuple[int, str, str]] = set()
+
+    def is_new(self, line: int, columns: Iterable[str], sentence: str) -> bool:
+        """Return whether no former problem of the line has the sentence and one of the columns."""
+        places = {(line, column, sentence) for column in columns}
+        is_new = self._places.isdisjoint(places)
+        self._places |= places
+        return is_new
+
+
+def told_alone(label: str, lines: Sequence[tuple[int, str]]) -> str:
+    """Return a sentence about lines of a file with only one value, which may be titles or notes."""
+    (line, value), *others = lines
+    more = f", as have {len(others)} of the lines below" if others else ""
+    value = repr(value[:QUOTED_MAX])
+    return f"{label}:{line}: has only one value, {value}{more}: remove what is no record"
 
 
 def listed(files: Sequence[Input], shown: Iterable[Problem], count: int, advice: str) -> str:
