@@ -205,6 +205,11 @@ def test_what_is_not_loaded_has_a_sample_unless_it_is_a_secret(tmp_path: Path) -
         '"Alt",  # is empty',
     ):
         assert f"    {line}" in lines
+    digest = "098f6bcd4621d373cade4e832627b4f6"
+    lines = guessed(tmp_path, "x.csv", f"Kundennummer,user_pass,hash\n1,{digest},{digest}\n")
+    assert 'password_hash = "user_pass"  # GUESS: digests of passwords' in lines
+    assert '    "hash",  # its values are not shown' in lines
+    assert digest not in "".join(lines)
 
 
 NUMBERS = (

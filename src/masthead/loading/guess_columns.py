@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from masthead.contract.passwords import PasswordHash
 from masthead.contract.printable import counted
 from masthead.loading.guess_table import quoted
 from masthead.loading.guess_words import (
@@ -20,6 +21,7 @@ from masthead.loading.guess_words import (
     NO_KEY,
     NUMBER,
     PARTS,
+    PASSWORD,
     READER,
     SALUTATIONS,
     SECOND_LINE,
@@ -143,6 +145,9 @@ def _most(cells: Sequence[str], pattern: str) -> bool:
 def _target(word: str, cells: Sequence[str]) -> tuple[str, str]:
     """Return the target of a column, "" if it has none, and a comment."""
     if SECRET.search(word) and word not in COLUMNS:
+        are_digests = bool(filled(cells)) and all(map(_is_digest, filled(cells)))
+        if PASSWORD.search(word) and are_digests:
+            return "subscribers.password_hash", "GUESS: digests of passwords"
         return "", ""
     for comment, find in (
         ("", _exact),
@@ -155,6 +160,14 @@ def _target(word: str, cells: Sequence[str]) -> tuple[str, str]:
             is_sure = not unfit and word not in UNSURE
             return ("" if unfit else target), unfit or comment or ("" if is_sure else _UNSURE)
     return "", ""
+
+
+def _is_digest(cell: str) -> bool:
+    try:
+        PasswordHash().parse(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _exact(word: str, cells: Sequence[str]) -> str:

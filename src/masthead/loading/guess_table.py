@@ -13,6 +13,7 @@ from masthead.loading.batches import Batch, Said
 from masthead.loading.cleaning import cleaned
 from masthead.loading.guess_lines import Line, toml
 from masthead.loading.guess_words import KNOWN, NOTES, plain
+from masthead.loading.not_records import is_total
 from masthead.loading.sources import source_batches, source_rows
 from masthead.loading.xlsx import sheets_of
 
@@ -239,7 +240,8 @@ def _notes(last: Sequence[Row], used: set[int]) -> list[Row]:
         line, cells = last[number]
         filled = _filled(cells)
         text = _first(cells)
-        if NOTES.match(plain(text)) and len(filled) * 2 <= max(len(used), 2):
+        has_word = NOTES.match(plain(text)) or any(is_total(cells[n]) for n in filled)
+        if has_word and len(filled) * 2 <= max(len(used), 2):
             return True
         if len(filled) != 1 or len(used) < 3:
             return False

@@ -102,10 +102,14 @@ PARTS = {
 }
 """What stands before the parts of a subscription and of a person."""
 
+PASSWORD = re.compile(
+    "passw|pwd|userpass|^pass$|kennwort|motdepasse|contrasena|wachtwoord|losenord"
+)
+"""Finds names of columns of passwords or their digests."""
+
 SECRET = re.compile(
-    "passw|pwd|userpass|^pass$|kennwort|motdepasse|contrasena|wachtwoord|losenord|secret|token|hash"
-    "|salt$|apikey|accesskey|^pin$|cvv|cvc|iban|cardnumber|creditcard|kreditkarte"
-    "|bankaccount|kontonummer"
+    f"{PASSWORD.pattern}|secret|token|hash|salt$|apikey|accesskey|^pin$|cvv|cvc|iban"
+    "|cardnumber|creditcard|kreditkarte|bankaccount|kontonummer"
 )
 """Finds names of columns whose values are not shown."""
 
@@ -128,8 +132,8 @@ SALUTATIONS = _words(
 """Forms of address, which stand in columns that are called ``Title``."""
 
 NOTES = re.compile(
-    "total|grandtotal|subtotal|sum|gesamt|zwischensumme|totaal|soustotal|generated|exported|printed"
-    "|generiert|erstellt|exportiert|gedruckt|stand|recordcount|numberof|anzahl|endof|page|seite"
+    "generated|exported|printed|generiert|erstellt|exportiert|gedruckt|stand|numberof|endof|page"
+    "|seite"
 )
 """Words with which a line below a table begins that is no record."""
 

@@ -108,7 +108,7 @@ def _totals(batch: Batch, keys: Collection[str]) -> dict[int, UnreadableRow]:
         for cells in of_keys
         if any(map("\n".join(filter(None, cells)).casefold().count, _STEMS))
         for row, cell in enumerate(cells)
-        if cell and _is_total(cell)
+        if cell and is_total(cell)
     }
     has_no_key = set[int].intersection(
         *({row for row, cell in enumerate(cells) if not _text(cell)} for cells in of_keys)
@@ -116,7 +116,7 @@ def _totals(batch: Batch, keys: Collection[str]) -> dict[int, UnreadableRow]:
     found = {}
     for row in has_word | has_no_key:
         cells = _row(batch, row)
-        words = {cell for cell in cells if _is_total(cell)}
+        words = {cell for cell in cells if is_total(cell)}
         if words and all(cell in words or _is_number(cell) for cell in cells):
             found[row] = UnreadableRow(
                 batch.lines[row],
@@ -127,7 +127,7 @@ def _totals(batch: Batch, keys: Collection[str]) -> dict[int, UnreadableRow]:
     return found
 
 
-def _is_total(cell: str) -> bool:
+def is_total(cell: str) -> bool:
     """Return whether a cell is a word such as "Total", or has one and a number: "Total: 38"."""
     if len(cell) > _LENGTH_MAX:
         return False
