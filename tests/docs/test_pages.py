@@ -123,7 +123,7 @@ def test_the_reference_has_each_file_column_and_parameter() -> None:
             assert f"| `{parameter.name}`" in text, parameter.name
 
 
-def test_the_operators_page_names_each_file() -> None:
-    text = text_of("docs/operator.md")
+def test_the_operators_pages_name_each_file() -> None:
+    text = text_of("docs/operator.md", "docs/nightly.md")
     for table in (*TABLES, ACCOUNTS):
         assert f"`{table.name}`" in text or f"{table.name}." in text, table.name
