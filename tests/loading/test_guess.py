@@ -190,6 +190,8 @@ def test_amounts_have_the_decimal_sign_and_currency_of_the_values(tmp_path: Path
     assert 'currency = "€"' in mapping
     assert 'total = "Betrag"' in mapping
     assert 'purchase_id = { key = ["Rechnungsnr"] }' in mapping
+    cents = guessed(tmp_path, "x.csv", "Kundennr,Rechnungsnr,total_cents\n1,R1,500\n")
+    assert 'total = { column = "total_cents", scale = 0.01 }  # GUESS: whole cents' in cents
     unclear = guessed(tmp_path, "x.csv", 'Kundennr,Rechnungsnr,Betrag\n1,R1,"1,049"\n')
     assert "decimal = \".\"  # GUESS: is '1,049' above a thousand?" in unclear
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from masthead.cli.audit import actor
 from masthead.cli.durations import Duration
@@ -91,7 +92,10 @@ def import_command(
     its account, separately, with the mapping.toml in it if there is one.
     """
     if guess:
-        click.echo(mapping_text(map) if map else guess_mapping(paths), nl=False)
+        # A mapping of the environment is that of loads; a guess is asked for a new one.
+        source = click.get_current_context().get_parameter_source("map")
+        is_given = source is ParameterSource.COMMANDLINE
+        click.echo(mapping_text(map) if map and is_given else guess_mapping(paths), nl=False)
         return
     mapping = None if map is None else mapping_named(map)
     options = _options(mapping=mapping, marker=when_complete, **given)

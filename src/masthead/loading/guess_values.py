@@ -93,6 +93,9 @@ def with_settings(table: Table, line: Line, values: Values, written: Writing) ->
         return _with_words(line, field.kind, cells)
     if isinstance(field.kind, Date | DateTime):
         return _with_dates(line, cells, written.dates[0])
+    if isinstance(field.kind, DecimalText | Number) and plain(line.name).endswith("cents"):
+        source = f"{{ column = {toml(line.name)}, scale = 0.01 }}"
+        return line._replace(source=source, comment="GUESS: whole cents")
     read = reader(field, Column((line.name,)), written)
     if not line.source.startswith("{") and not all(map(_accepts(read), dict.fromkeys(cells))):
         return line._replace(comment="GUESS: not all of its values fit")
