@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,15 @@ from hypothesis import strategies as st
 from masthead.books import issues, renewals, subscriptions
 from masthead.books.issues import Grace
 from masthead.books.opening import Balance, NextIssue, Sent, account_of, open_books, undo_opening
-from masthead.circulation.opening import Choices, Finding, Given, OpeningTerm, opening_terms
+from masthead.circulation.expiry_dates import Calendar, date_expired
+from masthead.circulation.opening import (
+    Choices,
+    Finding,
+    Given,
+    OpeningTerm,
+    coming_issues,
+    opening_terms,
+)
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
 from tests.circulation.desk import Desk, at_desk
@@ -137,7 +146,7 @@ def test_nothing_is_lost_and_nothing_added(
     cancelled_on: str | None,
 ) -> None:
     unearned = None if cents is None else str(Decimal(cents) / 100)
-    given_ = Given(issues, paid, unearned, 1, "Both", "2030-01-01", coming, cancelled_on)
+    given_ = Given(issues, paid, unearned, 1, "Both", "2030-01-01", cancelled_on, coming=coming)
     terms, findings = opening_terms(given_, choices)
     if any(each.advice for each in findings):
         assert not terms
@@ -147,6 +156,26 @@ def test_nothing_is_lost_and_nothing_added(
     assert all(term.issues for term in terms)
     if paid is not None and issues != -1:
         assert sum(term.issues for term in terms if term.is_paid) == paid
+
+
+@given(
+    coming=st.lists(st.dates(date(2026, 3, 11), date(2028, 1, 1)), unique=True, max_size=9),
+    earlier=st.lists(st.dates(date(2024, 1, 1), date(2026, 3, 10)), max_size=2),
+    issues_per_year=st.integers(1, 366),
+    until=st.dates(date(2026, 3, 10), date(2031, 1, 1)),
+)
+def test_issues_up_to_a_date_end_the_subscription_with_the_last_of_them(
+    coming: list[date], earlier: list[date], issues_per_year: int, until: date
+) -> None:
+    """circulation, "Expiry": the new date is the day before the first issue after the old one."""
+    calendar = Calendar([], sorted(coming), issues_per_year, sorted(earlier))
+    days = list(coming_issues(calendar, "2026-03-10"))
+    left = sum(day <= until for day in days)
+    after = next(day for day in days if day > until)
+    if left and (coming or not earlier):
+        begins = date(2026, 3, 11)
+        known = calendar if calendar.dates else calendar._replace(earlier=[date(2026, 3, 10)])
+        assert date_expired(known, left, begins) == after - timedelta(days=1)
 
 
 @pytest.fixture
@@ -267,13 +296,13 @@ def test_all_kinds_are_named_and_nothing_is_opened(desk: Desk) -> None:
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
         open_books(desk.books)
-    undated, paid, nothing_paid, date, end = str(refusal.value).splitlines()
+    undated, paid, nothing_paid, dated, end = str(refusal.value).splitlines()
     assert undated.endswith("1 issue, such as 9; give each a date")
     assert "1 subscription, such as 3 Ann Orr (issues 0, unearned_revenue 1.00)" in nothing_paid
     assert "6 subscriptions, such as 11 Ann Orr (issues 4, paid_issues_left 5), " in paid
     assert " 15 Ann Orr (" in paid
     assert " 16 Ann Orr (" not in paid
-    assert "such as 2 Ann Orr (date_expired 2026-06-30); give" in date
+    assert "such as 2 Ann Orr (date_expired 2026-06-30); give" in dated
     assert end == "the books stay closed: load corrected rows, or say how these are taken"
     assert desk.everything() == before
 

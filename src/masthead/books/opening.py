@@ -202,17 +202,8 @@ class _Opening:
         return [said[each] for each in Finding if each in said]
 
     def _terms(self, numbers: Numbers) -> list[OpeningTerm]:
-        given = Given(
-            issues=numbers.issues,
-            paid_issues_left=numbers.paid_issues_left,
-            unearned_revenue=numbers.unearned_revenue,
-            copies=numbers.copies,
-            type=numbers.type,
-            date_expired=numbers.date_expired,
-            coming=self._coming_until(numbers.publication_id, numbers.date_expired),
-            cancelled_on=numbers.cancelled_on,
-            in_campaign=bool(numbers.renew_campaign_active),
-        )
+        coming = self._coming_until(numbers.publication_id, numbers.date_expired)
+        given = Given(*numbers[3:], coming)
         terms, findings = opening_terms(given, self._choices)
         for finding in findings:
             self._found.setdefault(finding, []).append(numbers)

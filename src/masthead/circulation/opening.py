@@ -46,9 +46,9 @@ class Given(NamedTuple):
     copies: int | None = 1
     type: str | None = "Print"
     date_expired: str | None = None
-    coming: int | None = 0
     cancelled_on: str | None = None
     in_campaign: bool = False
+    coming: int | None = 0
 
 
 class Choices(NamedTuple):
@@ -142,7 +142,7 @@ def opening_terms(given: Given, choices: Choices) -> tuple[list[OpeningTerm], li
     ``unearned_revenue`` is empty or 0, ``paid_issues_left`` still says what was paid for; these
     issues earn nothing. If both are empty and ``choices`` says nothing, no issue is paid.
     """
-    cents = Decimal(given.unearned_revenue or 0) * _CENTS
+    cents = Decimal(given.unearned_revenue) * _CENTS if given.unearned_revenue else Decimal()
     has_date = given.issues is None and given.coming != 0
     if given.cancelled_on:
         has_rest = given.issues or cents or has_date
@@ -150,7 +150,7 @@ def opening_terms(given: Given, choices: Choices) -> tuple[list[OpeningTerm], li
             return [], [Finding.CANCELLED]
         if choices.cancelled != "serve" or not has_rest:
             return [], []
-    left, findings = _left(given, choices)
+    left, findings = _left(given, choices, is_said=bool(cents))
     if left or has_date or given.in_campaign:
         if (given.copies or 0) < 1:
             findings.append(Finding.COPIES)
@@ -159,7 +159,7 @@ def opening_terms(given: Given, choices: Choices) -> tuple[list[OpeningTerm], li
     paid, contradiction = _paid(given, choices, left, cents)
     if contradiction and not (has_date and not choices.issues_from_dates):
         findings.append(contradiction)
-    if any(each.advice for each in findings):
+    if findings and any(each.advice for each in findings):
         return [], findings
     if left == UNLIMITED:
         return [OpeningTerm(UNLIMITED, int(cents), bool(paid))], findings
@@ -167,8 +167,11 @@ def opening_terms(given: Given, choices: Choices) -> tuple[list[OpeningTerm], li
     return [part for part in parts if part.issues], findings
 
 
-def _left(given: Given, choices: Choices) -> tuple[int, list[Finding]]:
-    """Return the issues left, and what is to be said about their number."""
+def _left(given: Given, choices: Choices, *, is_said: bool) -> tuple[int, list[Finding]]:
+    """Return the issues left, and what is to be said about their number.
+
+    ``is_said``: money is unearned, so that the issues are paid.
+    """
     if given.issues is not None:
         is_apart = (
             given.date_expired is not None
@@ -182,9 +185,9 @@ def _left(given: Given, choices: Choices) -> tuple[int, list[Finding]]:
         return 0, [Finding.FAR]
     if not choices.issues_from_dates:
         return 0, [Finding.DATE] if given.coming else []
-    is_said = given.paid_issues_left is not None or Decimal(given.unearned_revenue or 0)
-    is_open = given.coming and not is_said and choices.paid is None
-    return given.coming, [Finding.NOT_SAID if is_open else Finding.COUNTED] * (given.coming > 0)
+    is_said = is_said or given.paid_issues_left is not None or choices.paid is not None
+    finding = Finding.COUNTED if is_said else Finding.NOT_SAID
+    return given.coming, [finding] if given.coming else []
 
 
 def _paid(given: Given, choices: Choices, left: int, cents: Decimal) -> tuple[int, Finding | None]:

@@ -32,13 +32,14 @@ _REVENUE = ("revenue_id", "term_id", "kind", "cents", "booked_on")
 
 
 class Numbers(NamedTuple):
-    """What the former system says of a subscription, and the publication's months of a term.
+    """A subscription, its publication's months of a term, and what the former system says of it.
 
     ``issues`` is -1 if it is unlimited; ``unearned_revenue`` is an amount as text.
     """
 
     subscription_id: int
     publication_id: int
+    unlimited_term_months: int
     issues: int | None
     paid_issues_left: int | None
     unearned_revenue: str | None
@@ -46,8 +47,7 @@ class Numbers(NamedTuple):
     type: str | None
     date_expired: str | None
     cancelled_on: str | None
-    renew_campaign_active: int
-    unlimited_term_months: int
+    in_campaign: bool
 
 
 class Account(NamedTuple):
@@ -63,13 +63,16 @@ class Account(NamedTuple):
 
 def account_of(reading: Reading) -> Account:
     """Return the account; one without a name is called ``Account 1``."""
-    ((name, opened_on),) = reading.rows(
+    found = reading.row_as(
+        tuple[str | None, str | None],
         """
         SELECT a.company_name, b.opened_on FROM accounts AS a
         LEFT JOIN books AS b ON b.account_id = :account_id
         WHERE a.account_id = :account_id
-        """
+        """,
     )
+    assert found is not None
+    name, opened_on = found
     return Account(name or f"Account {reading.account_id}", opened_on, reading.today)
 
 
@@ -142,9 +145,9 @@ def numbers_of(books: Operation) -> Iterator[list[Numbers]]:
     while found := books.rows_as(
         Numbers,
         """
-        SELECT s.subscription_id, s.publication_id, s.issues, s.paid_issues_left,
-            s.unearned_revenue, s.copies, s.type, s.date_expired, s.cancelled_on,
-            s.renew_campaign_active, p.unlimited_term_months
+        SELECT s.subscription_id, s.publication_id, p.unlimited_term_months, s.issues,
+            s.paid_issues_left, s.unearned_revenue, s.copies, s.type, s.date_expired,
+            s.cancelled_on, s.renew_campaign_active <> 0
         FROM subscriptions AS s
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
@@ -211,15 +214,21 @@ def end_later(books: Operation, subscriptions: Iterable[int]) -> None:
 
 
 def names_of(books: Reading, subscriptions: Iterable[int]) -> dict[int, str]:
-    """Return the readers' names by the id of the subscription; "" for a reader without one."""
+    """Return the readers' names by the id of the subscription.
+
+    A reader without a name has the company of the mailing address, or "".
+    """
     return dict(
         books.rows_as(
             tuple[int, str],
             f"""
-            SELECT s.subscription_id,
-                trim(coalesce(r.first_name, '') || ' ' || coalesce(r.last_name, ''))
+            SELECT s.subscription_id, coalesce(
+                nullif(trim(coalesce(r.first_name, '') || ' ' || coalesce(r.last_name, '')), ''),
+                a.company, '')
             FROM subscriptions AS s JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+            LEFT JOIN addresses AS a
+                ON a.account_id = :account_id AND a.address_id = s.mailing_address_id
             WHERE s.account_id = :account_id AND s.subscription_id IN ({listed(subscriptions)})
             """,
         )
@@ -255,13 +264,14 @@ def add_empty_terms(books: Operation, since: str) -> int:
 
 def begin(books: Operation) -> None:
     """Let each subscription with issues left begin on the day after the newest closed issue."""
-    found = books.rows(
+    found = books.rows_as(
+        tuple[int, str | None],
         """
         SELECT p.publication_id, (SELECT max(i.date) FROM issues AS i
             WHERE i.account_id = :account_id AND i.publication_id = p.publication_id
                 AND i.closed_at IS NOT NULL)
         FROM publications AS p WHERE p.account_id = :account_id ORDER BY p.publication_id
-        """
+        """,
     )
     for publication_id, closed_on in found:
         books.change(

@@ -48,9 +48,9 @@ def balances(books: Operation) -> list[Balance]:
             CAST(coalesce(sum(t.price), 0) AS BIGINT)
         FROM publications AS p
         LEFT JOIN subscriptions AS s
-            ON s.account_id = p.account_id AND s.publication_id = p.publication_id
+            ON s.account_id = :account_id AND s.publication_id = p.publication_id
         LEFT JOIN terms AS t
-            ON t.account_id = s.account_id AND t.subscription_id = s.subscription_id
+            ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
         WHERE p.account_id = :account_id
         GROUP BY p.publication_id, p.name ORDER BY p.publication_id
         """,
