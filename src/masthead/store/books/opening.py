@@ -12,8 +12,10 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.database import Store
+from masthead.store.key_lists import KeyLists
 
 _BATCH_ROWS = 5_000
+_BEGINS = "books_begins"
 _FILLED = ("terms", "revenue", "issues", "subscriptions", "subscription_kinds")
 _TERM = (
     "term_id",
@@ -273,17 +275,18 @@ def begin(books: Operation) -> None:
         FROM publications AS p WHERE p.account_id = :account_id ORDER BY p.publication_id
         """,
     )
-    for publication_id, closed_on in found:
-        books.change(
-            """
-            UPDATE subscriptions SET begins_on = :begins_on
-            WHERE account_id = :account_id AND publication_id = :publication_id
-                AND subscription_id IN (SELECT t.subscription_id FROM terms AS t
-                    WHERE t.account_id = :account_id AND t.issues <> 0)
-            """,
-            publication_id=publication_id,
-            begins_on=_day_after(closed_on) if closed_on else books.today,
-        )
+    lists = KeyLists(books.connection, books.account_id, books.commit_id)
+    days = [(key, _day_after(day) if day else books.today) for key, day in found]
+    lists.keep_rows(_BEGINS, ("key", "text"), days)
+    books.change(
+        f"""
+        UPDATE subscriptions AS s SET begins_on = b.text FROM {lists.keys_in(_BEGINS)} AS b
+        WHERE s.account_id = :account_id AND s.publication_id = b.key
+            AND s.subscription_id IN (SELECT t.subscription_id FROM terms AS t
+                WHERE t.account_id = :account_id AND t.issues <> 0)
+        """
+    )
+    lists.drop(_BEGINS)
 
 
 def _day_after(day: str) -> str:
