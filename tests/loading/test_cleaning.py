@@ -12,6 +12,7 @@ from openpyxl import Workbook
 
 from masthead.loading.cleaning import BadCell, clean, cleaned, key_text, without_decimals
 from masthead.loading.number_formats import code_format
+from masthead.loading.order_files import read_orders
 from tests.loading.mapped import load_mapped
 from tests.loading.workbooks import packed
 from tests.long import examples
@@ -207,3 +208,23 @@ def test_formulas_without_a_value_and_errors_are_problems_of_mapped_columns(
             load_mapped(publisher, {name: content}, MEMBERS)
         for place in (f"{name}:2: Since (orders", f"{name}:3: Email (", f"{name}:4: Member no"):
             assert place in str(refused.value)
+
+
+def test_files_of_orders_are_cleaned_too(tmp_path: Path) -> None:
+    """rules, "Cells that are cleaned": their readers are found by what they hold."""
+    path = tmp_path / "orders.csv"
+    path.write_text(
+        "external_reference,email,last_name,product_id,price,zip_code\n"
+        "1001.0,a@e.org ,Orr\u00a0,07.0,5.00,'04530\n"
+        "1002,b@e.org,Kim,#REF!,5.00,1.2E+05\n"
+    )
+    (found,), problems = read_orders([path])
+    person = found.order.payer
+    assert found.order.reference == "1001"
+    assert (person.email, person.last_name, person.address) == (
+        "a@e.org",
+        "Orr",
+        {"zip_code": "04530"},
+    )
+    assert found.order.items[0].product_id == 7
+    assert [(each.line, each.column) for each in problems] == [(3, "product_id"), (3, "zip_code")]

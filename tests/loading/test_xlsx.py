@@ -355,6 +355,14 @@ TOO_MUCH: dict[str, tuple[str, str, str]] = {
     "styles": ("xl/styles.xml", f"<s><cellXfs>{'<xf/>' * 40_000}</cellXfs></s>", "elements and m"),
     "strings": ("xl/sharedStrings.xml", f"<sst>{'<si/>' * 40_000}</sst>", "elements and more"),
     "sheets": ("xl/workbook.xml", f"<w>{'<sheet/>' * 40_000}</w>", "elements and more"),
+    "sheets of a part": ("xl/workbook.xml", f"<w>{'<sheet/>' * 25_000}</w>", "elements and m"),
+    "formats": (
+        "xl/styles.xml",
+        "<s><cellXfs>"
+        + "".join(map('<xf numFmtId="{}"/>'.format, range(2_001)))
+        + "</cellXfs></s>",
+        "more than 2000 number formats",
+    ),
     "a tag": (SHEET, sheet_xml(f"<row a='{'a' * 3_000_000}'/>").decode(), "tag of more than 1 MiB"),
     "a comment": (SHEET, sheet_xml(f"<!--{'a' * 3_000_000}-->").decode(), "tag of more than 1 MiB"),
     "depth": (SHEET, sheet_xml("<a>" * 200).decode(), "101 deep"),
@@ -375,6 +383,7 @@ def test_what_no_workbook_of_records_needs_is_refused_as_soon_as_it_is_seen(
     monkeypatch.setattr("masthead.loading.package_parts._FREE_ELEMENTS", 30_000)
     monkeypatch.setattr("masthead.loading.package_parts._ELEMENTS_A_BYTE", 0)
     monkeypatch.setattr("masthead.loading.package_parts._NAMES_MAX", 500)
+    monkeypatch.setattr("masthead.loading.workbook._LISTED_MAX", 20_000)
     plain = workbook([("id",), (1,)])
     assert read(tmp_path, plain) == [{"id": "1"}]
     for name, (part, content, said) in TOO_MUCH.items():

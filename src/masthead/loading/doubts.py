@@ -7,6 +7,7 @@ rows. :class:`Doubts` keeps no more, and looks at a column as one text where it 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from unicodedata import normalize
 
 from masthead.contract.kinds import Date, DateTime
 from masthead.contract.records import Table
@@ -33,10 +34,9 @@ _MONTHS = 12
 
 _SEVERAL = "holds several addresses: the reader is found by none of them"
 _NO_ADDRESS = "is no email address"
-_UNCLEAN = (
-    "has spaces or signs that programs leave in cells, so it may not be found: correct the file, "
-    "since a file with the name of a table is loaded as it is"
-)
+_AS_IT_IS = "so it may not be found: a file with the name of a table is loaded as it is"
+_UNCLEAN = f"has spaces or signs that programs leave in cells, {_AS_IT_IS}"
+_ACCENTS = f"has letters and their accents as two characters, {_AS_IT_IS}"
 
 _Cells = Sequence[str | None]
 
@@ -223,7 +223,7 @@ def _unclean(cells: _Cells) -> Iterator[tuple[str, str]]:
         if cell and (
             cell != better or isinstance(better, BadCell) is not isinstance(cell, BadCell)
         ):
-            yield cell, _UNCLEAN
+            yield cell, _ACCENTS if normalize("NFC", cell) == better else _UNCLEAN
 
 
 def _texts(cells: _Cells) -> Iterator[str]:

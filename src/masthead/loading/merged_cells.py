@@ -17,7 +17,7 @@ _RANGE = re.compile(
 _LENGTH_MAX = 1_000
 """The maximum length of the tag of a merged cell, in bytes."""
 
-_RANGES_MAX = 200_000
+_RANGES_MAX = 100_000
 _FREE_STEPS = 1_000_000
 _STEPS_A_ROW = 50
 

@@ -14,6 +14,7 @@ from masthead.circulation.ordering import Item, Order, Person
 from masthead.contract.kinds import Bool, Identifier, Kind, Text
 from masthead.contract.printable import printable
 from masthead.errors import BadInput
+from masthead.loading.cleaning import BadCell, ShownNumber, cleaned, whole, without_decimals
 from masthead.loading.regular_files import check_name
 from masthead.loading.sources import source_batches
 
@@ -64,6 +65,7 @@ _IDS = {
     "subscription_id",
     "channel_id",
 }
+_CODES = {"external_reference", "renewal_code", "zip_code"}
 _FLAGS = {"paid", "fulfilled", "new", "gift"}
 _AMOUNTS = {"price", "tax"}
 _HEADER = 1
@@ -173,16 +175,13 @@ def _rows(
                 problem(_HEADER, name[:100], f"no column of orders; these are {', '.join(COLUMNS)}")
         for bad in batch.unreadable:
             problem(bad.line, bad.column, bad.sentence)
+        columns = {
+            name: cleaned(cells)
+            for name, cells in zip(batch.columns, batch.cells, strict=True)
+            if name not in unknown
+        }
         for number, line in enumerate(batch.lines):
-            cells = zip(batch.columns, batch.cells, strict=True)
-            yield (
-                line,
-                {
-                    name: text.strip()
-                    for name, column in cells
-                    if name not in unknown and (text := column[number] or "").strip()
-                },
-            )
+            yield line, {name: cell for name, cells in columns.items() if (cell := cells[number])}
 
 
 def _parsed(
@@ -204,9 +203,15 @@ def _parsed(
 
 
 def _value(name: str, text: str) -> int | str:
+    if isinstance(text, BadCell):
+        raise ValueError(text.sentence)
     plain = name.removeprefix(_RECIPIENT)
+    if isinstance(text, ShownNumber) and plain in _IDS | _FLAGS | _AMOUNTS:
+        text = text.number
     if plain in _IDS:
-        return Identifier().parse(text)
+        return Identifier().parse(whole(text))
+    if plain in _CODES:
+        text = without_decimals(text)
     if plain in _FLAGS:
         return Bool().parse(text)
     if plain in _AMOUNTS:

@@ -15,7 +15,7 @@ from masthead.errors import BadInput
 from masthead.loading.batches import QUOTED_MAX
 from masthead.loading.unpacking import FREE_BYTES, GROWTH_MAX
 
-_FREE_ELEMENTS = 1_000_000
+_FREE_ELEMENTS = 300_000
 _ELEMENTS_A_BYTE = 5
 """A part has at most ``_FREE_ELEMENTS`` elements, and this many more for each packed byte. A cell
 with a value has two elements, and takes at least two bytes in files of spreadsheets."""

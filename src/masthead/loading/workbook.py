@@ -14,10 +14,10 @@ from typing import IO
 
 from masthead.errors import BadInput
 from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
-from masthead.loading.cleaning import NO_VALUE, BadCell, ShownNumber
+from masthead.loading.cleaning import NO_VALUE, BadCell
 from masthead.loading.merged_cells import MergedCells
-from masthead.loading.number_formats import ShowCode, code_format
 from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
+from masthead.loading.workbook_styles import Styles
 
 LINES_MAX = 1_048_576
 """The maximum number of rows in a sheet."""
@@ -33,9 +33,8 @@ the sheet. Empty cells between others are places too."""
 _STRINGS_MAX = 256 * 1024 * 1024
 """The maximum size of all shared strings in memory, in bytes."""
 
-_FORMAT_MAX = 1_000
-_WHOLE_MAX = 1e15
-"""Spreadsheets keep 15 digits of a number."""
+_LISTED_MAX = 100_000
+"""The maximum number of elements in a part that lists others, such as the sheets."""
 
 _QUOTED_FORMULA_MAX = 100
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -75,11 +74,8 @@ class Workbook:
         self._packed = check_directory(raw)
         self._archive = zipfile.ZipFile(raw)
         self._names = frozenset(self._archive.namelist())
-        self._is_1904 = False
         self._strings = _Strings()
-        self._dates: set[int] = set()
-        self._durations: set[int] = set()
-        self._codes: dict[int, ShowCode] = {}
+        self._styles = Styles()
         self.sheets: dict[str, str] = {}
         """The part of each sheet with cells, by the sheet's name, in the order of the sheets."""
         self.hidden: set[str] = set()
@@ -103,6 +99,12 @@ class Workbook:
         with told(self._label):
             return Part(self._archive, name, self._packed)
 
+    def _read_list(self, name: str, start: Callable[[str, dict[str, str]], None]) -> None:
+        """Read a part that lists other parts."""
+        part = self._part(name)
+        part.elements_max = min(part.elements_max, _LISTED_MAX)
+        part.run(start, _nothing)
+
     def _read(self) -> None:
         """Read everything but the sheets."""
         book = self._related("", "officeDocument").get("", "xl/workbook.xml")
@@ -116,14 +118,14 @@ class Workbook:
                 if attributes.get("state", "visible") != "visible":
                     self.hidden.add(attributes.get("name", ""))
             elif name == "workbookPr":
-                self._is_1904 = attributes.get("date1904", "0") in {"1", "true"}
+                self._styles.is_1904 = attributes.get("date1904", "0") in {"1", "true"}
 
-        self._part(book).run(start, _nothing)
+        self._read_list(book, start)
         for title, id_ in found:
             if (part := by_id.get(id_)) in self._names:
                 self.sheets.setdefault(title, str(part))
         for kind, name, read in (
-            ("styles", "styles.xml", self._read_styles),
+            ("styles", "styles.xml", self._styles.read),
             ("sharedStrings", "sharedStrings.xml", self._read_strings),
         ):
             beside = posixpath.join(posixpath.dirname(book), name)
@@ -145,46 +147,8 @@ class Workbook:
                 found.setdefault("", target)
                 found[attributes.get("Id", "")] = target
 
-        self._part(related).run(start, _nothing)
+        self._read_list(related, start)
         return found
-
-    def _read_styles(self, part: Part) -> None:
-        """Note which styles of cells are for dates, durations and codes."""
-        from openpyxl.styles import numbers  # noqa: PLC0415 - takes a tenth of a second
-
-        codes: dict[str, str] = {}
-        kinds: dict[str, tuple[bool, bool, ShowCode | None]] = {}
-        number = -1
-        is_of_cells = False
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            nonlocal number, is_of_cells
-            if name == "numFmt":
-                codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
-            elif name == "cellXfs":
-                is_of_cells = True
-            elif name == "xf" and is_of_cells:
-                number += 1
-                id_ = attributes.get("numFmtId", "0")
-                if id_ not in kinds:
-                    code = codes.get(id_) or numbers.builtin_format_code(int(id_)) or ""
-                    code = code[:_FORMAT_MAX]
-                    is_date = numbers.is_date_format(code)
-                    is_duration = numbers.is_timedelta_format(code)
-                    kinds[id_] = is_date, is_duration, None if is_date else code_format(code)
-                is_date, is_duration, show = kinds[id_]
-                if is_date:
-                    self._dates.add(number)
-                if is_duration:
-                    self._durations.add(number)
-                if show:
-                    self._codes[number] = show
-
-        def end(name: str) -> None:
-            nonlocal is_of_cells
-            is_of_cells = is_of_cells and name != "cellXfs"
-
-        part.run(start, end)
 
     def _read_strings(self, part: Part) -> None:
         text = _Text()
@@ -213,36 +177,12 @@ class Workbook:
             has_none = cell.formula is not None and kind != "str"
             return BadCell(f"={cell.formula}", NO_VALUE) if has_none else None
         if kind == "n":
-            return self._number(text, style)
+            return self._styles.value(text, style)
         if kind == "s":
             return self._strings.get(int(text))
         if kind == "b":
             return bool(int(text))
         return _moment(text) if kind == "d" else text
-
-    def _number(self, text: str, style: str) -> object:
-        """Return a number, or a date or duration if the style says so."""
-        number = float(text) if "." in text or "E" in text or "e" in text else int(text)
-        if isinstance(number, float) and abs(number) > _WHOLE_MAX:
-            return BadCell(
-                text,
-                "the number has more digits than the 15 that spreadsheets keep: take the column "
-                "from the original file as text",
-            )
-        if style and (show := self._codes.get(int(style))) and number >= 0 and number % 1 == 0:
-            shown = show(int(number))
-            return ShownNumber(shown, str(int(number))) if shown else number
-        if not style or int(style) not in self._dates:
-            return number
-        from openpyxl.utils import datetime as days  # noqa: PLC0415 - takes a tenth of a second
-
-        epoch = days.MAC_EPOCH if self._is_1904 else days.WINDOWS_EPOCH
-        try:
-            return days.from_excel(number, epoch, timedelta=int(style) in self._durations)
-        except (OverflowError, ValueError):
-            return BadCell(
-                text, f"the cell has the format of a date, and no day has the number {text}"
-            )
 
 
 def _unescaped(text: str) -> str:
