@@ -672,6 +672,44 @@ def test_all_mistakes_are_told_at_once_each_with_its_place() -> None:
             "files[0].tables.subscribers.password: there is a password_md5 too",
         ),
         (
+            of_subscribers(
+                'subscriber_id = "A"\npassword = "p"', 'split = { B = "{p} {q}" }\nignore = ["q"]'
+            ),
+            "files[0].tables.subscribers.password: has to be a whole cell",
+        ),
+        (
+            of_subscribers('subscriber_id = "A"', 'split = { B = "{p} {q}" }'),
+            "files[0].split.B: the part 'p' is used by no table; use it or add it to ignore",
+        ),
+        (
+            of_subscribers('subscriber_id = "A"', 'split = { B = "{p" }'),
+            "files[0].split.B: the template '{p' has a single brace",
+        ),
+        (of_subscribers('subscriber_id = "A"', "header = 0"), "files[0].header: has to be the"),
+        (of_subscribers('subscriber_id = "A"', "header = [3, 2]"), "files[0].header: has to be"),
+        (of_subscribers('subscriber_id = "A"', "skip_last = -1"), "files[0].skip_last: has to be"),
+        (of_subscribers('subscriber_id = "A"', 'each = "B"'), "files[0].each: has to have one *"),
+        (
+            of_subscribers('subscriber_id = "A"', 'dates = "MMM YYYY"'),
+            "files[0].dates: 'MMM YYYY' has no day",
+        ),
+        (
+            of_subscribers('subscriber_id = "A"', 'dates = ["D/M/YYYY", "M/D/YYYY"]'),
+            "files[0].dates: 'D/M/YYYY' and 'M/D/YYYY' look the same",
+        ),
+        (
+            of_subscribers('subscriber_id = "A"\ndelete_date = { column = "B", day = "last" }'),
+            "files[0].tables.subscribers.delete_date.day: is for dates without a day",
+        ),
+        (
+            of_subscribers('subscriber_id = "A"\nemail = { column = "B", scale = 2 }'),
+            "files[0].tables.subscribers.email.scale: email is no number",
+        ),
+        (
+            of_subscribers('subscriber_id = "A"\nemail = { first = ["B", { key = ["C"] }] }'),
+            "files[0].tables.subscribers.email.first: has to be a list of columns, or",
+        ),
+        (
             of_subscribers('subscriber_id = { constant = "" }'),
             "files[0].tables.subscribers.subscriber_id.constant: empty",
         ),

@@ -41,6 +41,14 @@ def test_a_month_means_its_first_or_last_day(text: str, first: str, last: str) -
     assert read(text, *FORMS, day="last") == last
 
 
+def test_in_a_column_of_months_the_first_day_that_a_spreadsheet_made_means_the_month() -> None:
+    """rules, "Values of mapped files"."""
+    assert read("2026-09-01", "MMM YY", day="last") == "2026-09-30"
+    assert read("2026-09-01", "MMM YY", day="first") == "2026-09-01"
+    assert read("2026-09-15", "MMM YY", day="last") == "2026-09-15"
+    assert read("2026-09-01", "MMM YY", "D.M.YYYY", day="last") == "2026-09-01"
+
+
 @pytest.mark.parametrize(
     ("text", "moment"),
     [

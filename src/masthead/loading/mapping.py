@@ -108,13 +108,13 @@ class Each(NamedTuple):
     name: str
     between: str | None = None
 
-    def item_of(self, column: str) -> tuple[int, str] | None:
-        """Return the number in a column's name, and the name with ``*`` for it."""
+    def item_of(self, column: str) -> tuple[str, str] | None:
+        """Return the digits of the number in a column's name, and the name with ``*`` for it."""
         if self.between is not None:
             return None
         before, _, after = self.name.partition("*")
         found = re.fullmatch(f"{re.escape(before)}([0-9]{{1,9}})({re.escape(after)}.*)", column)
-        return (int(found[1]), f"{before}*{found[2]}") if found else None
+        return (found[1], f"{before}*{found[2]}") if found else None
 
 
 class TableMapping(NamedTuple):

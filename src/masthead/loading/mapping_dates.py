@@ -95,6 +95,8 @@ def date_reader(
     """
     forms = forms_of(dates)
     iso = form_of(ISO)
+    # Spreadsheets make the first day of a month of a month.
+    is_of_months = not any(form.has_day for form in forms)
     if iso.look not in {form.look for form in forms}:
         forms.append(iso)
 
@@ -104,6 +106,8 @@ def date_reader(
                 moment = _moment(found, day)
                 if moment is None:
                     break
+                if form is iso and is_of_months and day == "last" and moment.day == 1:
+                    moment = moment.replace(day=monthrange(moment.year, moment.month)[1])
                 if moment.tzinfo and (has_time or not moment.utcoffset()):
                     moment = _in_zone(moment, time_zone)
                 local = moment.replace(tzinfo=None)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-from masthead.loading.checks import with_value
 from masthead.loading.cleaning import BadCell
 from masthead.loading.mapping import Each
 
@@ -36,18 +35,19 @@ def _of_columns(
     count: int, cells: Mapping[str, Cells], each: Each, has_value: Callable[[str | None], bool]
 ) -> tuple[list[int], dict[str, Cells]]:
     """Return the number of each item's row, and the items' cells, from columns with a number."""
-    by_item: dict[int, dict[str, Cells]] = defaultdict(dict)
+    by_item: dict[str, dict[str, Cells]] = defaultdict(dict)
     names: dict[str, None] = {}
     for column, found in cells.items():
         if item := each.item_of(column):
             number, name = item
             by_item[number][name] = found
             names[name] = None
-    items: list[tuple[int, int | None]] = []
+    numbers = sorted(by_item, key=int)
+    items: list[tuple[int, str | None]] = []
     for row in range(count):
         there = [
             number
-            for number in sorted(by_item)
+            for number in numbers
             if any(has_value(column[row]) for column in by_item[number].values())
         ]
         items += [(row, number) for number in there] or [(row, None)]
@@ -73,6 +73,5 @@ def _items(cell: str | None, between: str) -> Sequence[str | None]:
     if cell is None or isinstance(cell, BadCell):
         return [cell]
     if cell.count(between) >= _ITEMS_MAX:
-        sentence = with_value(cell, f"has more than {_ITEMS_MAX} items")
-        return [BadCell(cell, sentence)]
+        return [BadCell(cell, f"has more than {_ITEMS_MAX} items")]
     return [item for item in map(str.strip, cell.split(between)) if item] or [""]

@@ -149,7 +149,8 @@ class MappedFile(NamedTuple):
                 for name, place in used.items()
                 if name not in known
             ][:_LISTED_MAX]
-        if (twice := first_repeated(name for name in names if name in used)) is not None:
+        are_used = (name for name in names if self.mapping.name_of(name) in used)
+        if (twice := first_repeated(are_used)) is not None:
             problems.append(f"{self.label}: the column {twice[:QUOTED_MAX]!r} occurs twice")
         problems += [
             f"{self.mapping_label}: {self.mapping.place}.split: {self.label} has a column "

@@ -15,12 +15,14 @@ from masthead.contract.passwords import FILE_COLUMNS
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import BadInput
 from masthead.loading.batches import Said
+from masthead.loading.checks import SECRET
 from masthead.loading.mapping import (
     Condition,
     Each,
     FileMapping,
     Source,
     TableMapping,
+    columns_of,
     fields_by_name,
 )
 from masthead.loading.mapping_dates import form_of, forms_of
@@ -302,6 +304,11 @@ class _Entry:
                 self._add(at, f"the part {name!r} has the name of a column that is split")
             elif name not in used and not mapping.ignore.has(name):
                 self._add(at, f"the part {name!r} is used by no table; use it or add it to ignore")
+        for mapped in mapping.tables:
+            for target, source in mapped.sources.items():
+                if target in SECRET and not parts.keys().isdisjoint(columns_of(source)):
+                    at = f"{mapped.place}.{target}"
+                    self._mistakes.add(at, "has to be a whole cell, and not a part of one")
         for name in {name for name in parts if parts[name] != _first_origin(mapping, name)}:
             self._add("split", f"two columns have a part {name!r}")
 
