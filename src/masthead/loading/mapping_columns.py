@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from masthead.loading.batches import QUOTED_MAX, UnreadableRow
 from masthead.loading.checks import with_value
-from masthead.loading.cleaning import BadCell
+from masthead.loading.cleaning import BadCell, cleaned
 from masthead.loading.mapping import Condition, FileMapping
 from masthead.loading.mapping_items import Cells, with_items
 from masthead.loading.mapping_values import Column
@@ -30,6 +30,14 @@ class Columns:
         self.empty = mapping.writing.empty | {""}
         conditions = [mapping.condition, *(mapped.condition for mapped in mapping.tables)]
         self._compared = {name for condition in conditions for name in condition.columns()}
+
+    def cleaned(self, cells: Cells) -> Cells:
+        """Return cleaned cells; those that stand for a missing value are "" (``cleaning``)."""
+        found = cleaned(cells, self.empty)
+        words = self._mapping.writing.empty
+        if words.isdisjoint(found):
+            return found
+        return ["" if cell in words else cell for cell in found]
 
     def rows(self, lines: Sequence[int], cells: Mapping[str, Cells]) -> Rows:
         """Return the rows that count, with the parts of their cells as further columns.

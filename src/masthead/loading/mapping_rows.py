@@ -20,7 +20,7 @@ from masthead.loading.batches import (
     first_repeated,
 )
 from masthead.loading.checks import SECRET
-from masthead.loading.cleaning import BadCell, cleaned, key_text
+from masthead.loading.cleaning import BadCell, key_text
 from masthead.loading.files import REASON
 from masthead.loading.mapping import (
     FileMapping,
@@ -236,7 +236,7 @@ class Mapper:
             if problems := self._file.wrong_columns(given, has_all=False):
                 raise BadInput("\n".join(problems))
         cells = {
-            name: column if name in self._exact else cleaned(column, self._columns.empty)
+            name: column if name in self._exact else self._columns.cleaned(column)
             for name, column in zip(names, batch.cells, strict=True)
             if self._file.mapping.name_of(name) in self._used
         }
