@@ -6,7 +6,8 @@ become.
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
@@ -58,8 +59,8 @@ class NextIssue(NamedTuple):
     """What closing a publication's next issue would give, and what was sent before it.
 
     ``readers`` is the number of subscriptions, ``printed`` that of the copies of Print and Both.
-    ``held`` subscriptions would be served and cannot be. ``last`` is None if the files have neither
-    lists nor deliveries.
+    ``held`` counts the subscriptions that would be served and cannot be, by reason. ``last`` is
+    None if the files have neither lists nor deliveries.
     """
 
     publication: str
@@ -67,7 +68,7 @@ class NextIssue(NamedTuple):
     readers: int
     copies: int
     printed: int
-    held: int
+    held: Mapping[str, int]
     last: Sent | None
 
 
@@ -273,7 +274,7 @@ def _next_issues(change: Operation, balances: Sequence[Balance]) -> list[NextIss
                 made.entries,
                 sum(part.copies for part in made.press_run),
                 sum(part.copies for part in made.press_run if part.type in PRINTED),
-                len(made.held),
+                Counter(one.why for one in made.held),
                 last.get(each.publication_id),
             )
         )

@@ -10,7 +10,7 @@ from masthead.books.opening import Balance, Choices, NextIssue
 from masthead.circulation.amounts import decimal
 from masthead.cli.books_options import Day, account_options, books_of, say
 from masthead.cli.books_options import dry_run as dry_run_option
-from masthead.contract.printable import printable
+from masthead.contract.printable import counted, printable
 from masthead.contract.subscription_types import TYPES, SubscriptionType
 
 _HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
@@ -89,6 +89,10 @@ def open_command(
     if opened.next_issues:
         click.echo()
         _show([_NEXT, *map(_next_line, opened.next_issues)], texts=(0, 1, 6))
+        for each in opened.next_issues:
+            for reason, count in each.held.items():
+                held = counted(count, "subscription")
+                click.echo(f"{printable(each.publication)}: {held} held: {reason}")
         click.echo()
     for note in opened.notes:
         click.echo(printable(f"note: {note}"))
@@ -134,7 +138,7 @@ def _show(lines: Sequence[Sequence[str]], texts: Container[int] = (0,)) -> None:
 
 
 def _next_line(each: NextIssue) -> tuple[str, ...]:
-    counts = (each.readers, each.copies, each.printed, each.held)
+    counts = (each.readers, each.copies, each.printed, sum(each.held.values()))
     last = ("-", "", "") if each.last is None else each.last
     names = printable(each.publication), printable(each.issue)
     return (*names, *map(str, counts), *(printable(str(value)) for value in last))
