@@ -16,6 +16,7 @@ from masthead.errors import BadInput
 from masthead.loading.guess import guess_mapping
 from masthead.loading.guess_words import COLUMNS, plain
 from masthead.loading.load import Options, load
+from masthead.loading.mapping_files import find_inputs, prepared
 from masthead.loading.mapping_toml import parse_mapping
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
@@ -292,6 +293,26 @@ def test_bills_and_copies_can_have_two_addresses(tmp_path: Path) -> None:
     assert f"billing_address_id = {keys[1]}" in lines
 
 
+def test_titles_can_have_columns_of_their_own(tmp_path: Path) -> None:
+    header = "member no,tide_copies,tide_until,gale_copies,gale_until"
+    lines = guessed(tmp_path, "x.csv", f"{header}\n1,1,31.12.2026,,\n2,,,2,31.03.2027\n")
+    assert lines.count("[[files.tables.subscriptions]]") == 2
+    for line in (
+        'dates = "DD.MM.YYYY"',
+        'name = { constant = "Gale" }',
+        'publication_id = { key = [{ constant = "Gale" }] }',
+        'date_expired = "gale_until"',
+    ):
+        assert line in lines
+
+
+def test_a_reader_with_two_addresses_is_told(tmp_path: Path) -> None:
+    rows = "1,Tide,Bath\n1,Gale,Reno\n"
+    lines = guessed(tmp_path, "x.csv", f"Member no,Title,City\n{rows}")
+    told = "GUESS: a reader has two addresses; choose columns that tell them apart"
+    assert f'address_id = {{ key = ["Member no"], when = ["City"] }}  # {told}' in lines
+
+
 def test_dates_without_a_title_are_of_one_publication(tmp_path: Path) -> None:
     lines = guessed(tmp_path, "tide.csv", "Member no,Expires\n1,2026-12-31\n")
     assert 'name = { constant = "tide" }' in lines
@@ -342,6 +363,9 @@ def test_every_guess_is_a_valid_mapping(
     if mapping:
         (entry,) = parse_mapping(mapping.encode(), "guessed.toml")
         assert entry.matches([name.removesuffix(".gz")])
+        # Each column of the file is used or ignored, and each one of the mapping is there.
+        (folder / "guessed.toml").write_text(mapping)
+        prepared(find_inputs([folder / name], folder / "guessed.toml"), lambda _: None)
 
 
 @given(st.binary(max_size=100))

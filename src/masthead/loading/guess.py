@@ -24,6 +24,7 @@ from masthead.loading.guess_columns import (
 )
 from masthead.loading.guess_lines import Guess, Line, key, of_column, toml, toml_list, written
 from masthead.loading.guess_people import People
+from masthead.loading.guess_pivots import Pivot, pivots
 from masthead.loading.guess_table import find_table
 from masthead.loading.guess_values import is_text, with_settings, writing
 from masthead.loading.guess_words import EMPTY
@@ -38,6 +39,8 @@ _HEAD = """\
 """
 
 Tables = dict[str, list[list[Line]]]
+Addresses = Mapping[str, tuple[list[Line], str]]
+"""The lines of each address and the key to it, by the beginning of its targets."""
 
 
 def guess_mapping(paths: Sequence[Path]) -> str:
@@ -131,9 +134,13 @@ def _tables_of(
     exact = TABLES_BY_NAME.get(stem)
     if exact and {*exact.key} <= values.keys() <= fields_by_name(exact).keys():
         return {stem: [[of_column(name, name) for name in values]]}, [], []
-    found = placed(values)
-    who, comment = reader_key(found, values)
-    return _Tables(found, values, who, People(found, values, names)).made(stem, comment)
+    titles = pivots(values)
+    of_titles = {name for title in titles for name in title.columns.values()}
+    others = {name: cells for name, cells in values.items() if name not in of_titles} or values
+    found = placed(others)
+    who, comment = reader_key(found, others)
+    tables = _Tables(found, others, who, People(found, others, names))
+    return tables.made(stem, comment, titles if others is not values else [])
 
 
 class _Tables:
@@ -146,22 +153,31 @@ class _Tables:
         self._people = people
         self._of_reader = Line("subscriber_id", key([who]))
 
-    def made(self, stem: str, comment: str) -> tuple[Tables, list[Line], list[tuple[str, str]]]:
-        """Return the tables, the columns to split, and the remaining ones."""
+    def made(
+        self, stem: str, comment: str, titles: Sequence[Pivot]
+    ) -> tuple[Tables, list[Line], list[tuple[str, str]]]:
+        """Return the tables, the columns to split, and the remaining ones.
+
+        ``comment`` is about the key of readers. ``titles`` have columns of their own.
+        """
         has = self._found.columns.keys()
         has_time = bool(has & {"subscriptions.date_expired", "subscriptions.issues"})
         is_subscription = bool(has & {"subscription", "publications.name"}) or has_time
         addresses = self._addresses()
         names = next(filter(None, map(self._people.names, ("", "billing ", "shipping "))), [])
         tables: Tables = {}
-        if is_subscription:
+        if titles:
+            tables["publications"] = [_publication_of(title) for title in titles]
+        elif is_subscription:
             tables["publications"] = [self._publication(stem)]
         own = [*names, *self._columns("subscribers", {"first_name", "last_name"})]
-        if own or not (is_subscription or "invoice" in has):
+        if own or not (is_subscription or titles or "invoice" in has):
             tables["subscribers"] = [[self._of_reader._replace(comment=comment), *own]]
         if addresses:
             tables["addresses"] = [lines for lines, _ in addresses.values()]
-        if is_subscription:
+        if titles:
+            tables["subscriptions"] = [self._subscription_of(title, addresses) for title in titles]
+        elif is_subscription:
             tables["subscriptions"] = [self._subscription(stem, addresses)]
         if "invoice" in has:
             number = key([self._found.columns["invoice"]])
@@ -177,6 +193,9 @@ class _Tables:
             for of, _, column in [target.partition(".")]
             if of == table and column not in without
         ]
+
+    def _rows(self, columns: Sequence[str]) -> list[tuple[str, ...]]:
+        return list(zip(*(self._values[name] for name in columns), strict=True))
 
     def _unused(self, tables: Tables) -> list[tuple[str, str]]:
         used = " ".join(
@@ -202,8 +221,8 @@ class _Tables:
         constant = f"{{ constant = {toml(stem)} }}"
         return [Line("publication_id", key([], of=stem), why), Line("name", constant)]
 
-    def _addresses(self) -> dict[str, tuple[list[Line], str]]:
-        """Return the lines of each address and the key to it, by the beginning of its targets."""
+    def _addresses(self) -> Addresses:
+        """Return the addresses, the one for copies first."""
         groups = list(self._people.groups())
         found = {}
         for group in groups:
@@ -213,20 +232,40 @@ class _Tables:
             names = self._people.names(group) if group else []
             if not names and any(line.target == "company" for line in lines):
                 names = self._people.names("")
-            head = Line("address_id", of_address, "no address where all of these are empty")
+            rows = [row for row in self._rows([self._who, *when]) if any(row[1:])]
+            told = "no address where all of these are empty"
+            if len({row[0] for row in rows}) < len(set(rows)):
+                told = "GUESS: a reader has two addresses; choose columns that tell them apart"
+            head = Line("address_id", of_address, told)
             found[group] = ([head, self._of_reader, *names, *lines], of_address)
         return found
 
-    def _subscription(
-        self, stem: str, addresses: Mapping[str, tuple[list[Line], str]]
-    ) -> list[Line]:
+    def _subscription(self, stem: str, addresses: Addresses) -> list[Line]:
         """Return the lines of a subscription."""
         title = self._found.columns.get("publications.name")
-        lines = [
+        publication = key([title]) if title is not None else key([], of=stem)
+        return [
             self._key_of_subscription(title),
             self._of_reader,
-            Line("publication_id", key([title]) if title is not None else key([], of=stem)),
+            Line("publication_id", publication),
+            *self._delivery(addresses, self._columns("subscriptions", set())),
         ]
+
+    def _subscription_of(self, title: Pivot, addresses: Addresses) -> list[Line]:
+        """Return the lines of a subscription to a title that has columns of its own."""
+        own = [of_column(column, name) for column, name in title.columns.items()]
+        number = key([self._who], of=title.title, when=list(title.columns.values()))
+        return [
+            Line("subscription_id", number, "none where all of these are empty"),
+            self._of_reader,
+            Line("publication_id", key([], of=title.title)),
+            *self._delivery(addresses, own),
+        ]
+
+    @staticmethod
+    def _delivery(addresses: Addresses, own: list[Line]) -> list[Line]:
+        """Return a subscription's addresses and ``own`` columns, and what every one needs."""
+        lines = []
         by_kind = {group: of_address for group, (_, of_address) in addresses.items()}
         for column, groups in (
             ("mailing_address_id", ("shipping ", "", "billing ")),
@@ -236,21 +275,20 @@ class _Tables:
             if keys and (column == "mailing_address_id" or len(by_kind) > 1):
                 listed = keys[0] if len(keys) == 1 else f"{{ first = [{', '.join(keys)}] }}"
                 lines.append(Line(column, listed))
-        own = self._columns("subscriptions", set())
         columns = {line.target for line in own}
         if "type" not in columns:
             kind = "Print" if addresses else "Digital"
             why = "GUESS: no column says whether it is in print"
-            own.append(Line("type", f'{{ constant = "{kind}" }}', why))
+            lines.append(Line("type", f'{{ constant = "{kind}" }}', why))
         if "copies" not in columns:
             why = "GUESS: no column has the number of copies"
-            own.append(Line("copies", "{ constant = 1 }", why))
+            lines.append(Line("copies", "{ constant = 1 }", why))
         return [*lines, *own]
 
     def _key_of_subscription(self, title: str | None) -> Line:
         number = self._found.columns.get("subscription")
         columns = [number] if number is not None else list(filter(None, [self._who, title]))
-        rows = list(zip(*(self._values[name] for name in columns), strict=True))
+        rows = self._rows(columns)
         told = self._found.comments.get(columns[0], "") if number is not None else ""
         if not are_different(rows):
             told = "GUESS: several rows have the same; choose columns that tell all of them apart"
@@ -258,3 +296,9 @@ class _Tables:
             told = "GUESS: some rows have none"
         told = told or "this has to tell a subscription from all others"
         return Line("subscription_id", key(columns), told)
+
+
+def _publication_of(title: Pivot) -> list[Line]:
+    why = "GUESS: this title has columns of its own"
+    name = Line("name", f"{{ constant = {toml(title.title)} }}")
+    return [Line("publication_id", key([], of=title.title), why), name]
