@@ -234,8 +234,13 @@ def test_the_key_is_a_number_whose_values_tell_the_readers_apart(tmp_path: Path)
     )
     assert key in unknown
     without = guessed(tmp_path, "x.csv", "Email,First\nhome@e.org,Jane\nhome@e.org,John\n")
-    key = 'subscriber_id = { key = ["Email"] }  # GUESS: no number was found; a value occurs twice'
+    key = 'subscriber_id = { key = ["Email"] }  # GUESS: no number was found. A value occurs twice'
     assert key in without
+    counted = guessed(tmp_path, "x.csv", "Nr,First\n1,Jane\n2,John\n")
+    assert any(
+        line.endswith("It counts the rows, and the next file may count otherwise")
+        for line in counted
+    )
     lacking = guessed(tmp_path, "x.csv", "Kunde,First\n7,Jane\n,John\n")
     assert any(line.endswith("# GUESS: 1 row has none") for line in lacking)
 
@@ -246,7 +251,7 @@ def test_the_key_is_a_number_whose_values_tell_the_readers_apart(tmp_path: Path)
         ("ID,Mail", 'key = ["ID"] }  # GUESS: is it the subscriber\'s number?'),
         ("Mail,No.", 'key = ["No."] }  # GUESS: is it the subscriber\'s number?'),
         ("ID,Mail,Kundennummer", 'key = ["Kundennummer"] }  # an id is made from this key'),
-        ("ID,Mail,Contract ID", 'key = ["Mail"] }  # GUESS: no number was found'),
+        ("ID,Mail,Contract ID", 'key = ["Mail"] }  # GUESS: no number was found.'),
         ("Contact ID,Mail,Account ID", "key = [\"Contact ID\"] }  # GUESS: or is it 'Account ID'?"),
     ],
 )

@@ -218,7 +218,7 @@ def _of_part(word: str, cells: Sequence[str]) -> str:
             if target == "number":
                 return of
             is_of_it = (
-                target.startswith("subscriptions.")
+                target.startswith(("subscriptions.", "publications."))
                 if of == "subscription"
                 else _OF_PEOPLE.match(target)
             )
@@ -318,14 +318,17 @@ def reader_key(found: Placed, values: Values) -> tuple[str, str]:
         return name, found.comments.get(name) or "an id is made from this key"
     is_of_reader = columns.keys().isdisjoint({"subscription", "invoice"})
     if is_of_reader and (name := columns.pop("number", None)) is not None:
-        return name, f"GUESS: is it the subscriber's number?{_repeats(values[name])}"
+        count = len(values[name])
+        is_counter = count > 1 and values[name] == [str(n) for n in range(1, count + 1)]
+        told = " It counts the rows, and the next file may count otherwise" if is_counter else ""
+        return name, f"GUESS: is it the subscriber's number?{told or _repeats(values[name])}"
     likely = [name for name, why in found.left if not why and _tells_rows_apart(name, values[name])]
     if is_of_reader and likely:
         name = max(likely, key=lambda name: bool(IDENTIFIER.search(name)))
         found.left.remove((name, ""))
         return name, "GUESS: its values are all there and all different"
     if (name := columns.get("subscribers.email")) is not None:
-        return name, f"GUESS: no number was found{_repeats(values[name])}"
+        return name, f"GUESS: no number was found.{_repeats(values[name])}"
     name = next((name for name, _ in found.left if are_all_there(values[name])), next(iter(values)))
     for target in [target for target, column in columns.items() if column == name]:
         del columns[target]
@@ -360,4 +363,4 @@ def _tells_rows_apart(name: str, cells: Sequence[str]) -> bool:
 
 def _repeats(cells: Sequence[str]) -> str:
     twice = next((cell for cell, count in Counter(filled(cells)).items() if count > 1), "")
-    return "; a value occurs twice" if twice else ""
+    return " A value occurs twice" if twice else ""

@@ -58,7 +58,7 @@ INVOICE = _numbers_of(
     "purchase invoice payment receipt rechnung rechnungs beleg facture factuur"
 ) | _words("invoice rechnung facture beleg factuur")
 
-NUMBER = _words(_NUMBER) | _words("recordid lfdnr")
+NUMBER = _words(f"{_NUMBER} recordid lfdnr")
 """Words for the number of a row's record, a subscriber's if no other column has one."""
 
 READER = _words(_READER) | _words("contact person kontakt debitor")
@@ -140,7 +140,7 @@ NOTES = re.compile(
 UNSURE = _words(
     "product produkt productname plan planname tier level membership membershiptype "
     "membershiplevel subscription created createdat createdon datecreated joined joinedat "
-    "registered end ende nextpaymentdate currentperiodend renewby state note notes type"
+    "registered renewaldate end ende nextpaymentdate currentperiodend renewby state note notes type"
 )
 """Names of columns that often have something else."""
 
@@ -196,7 +196,7 @@ _COLUMNS = {
         "formule support"
     ),
     "subscriptions.copies": (
-        "copies quantity qty exemplare anzahl menge stuck stuckzahl exemplaires quantite"
+        "copies quantity qty exemplare anzahl menge stuck stuckzahl exemplaires quantite ex expl"
     ),
     "subscriptions.issues": (
         "issues issuesleft issuesremaining remainingissues ausgaben restausgaben numerosrestants"
