@@ -45,7 +45,20 @@ PARTS = [
 PLACES = st.integers(0, 100_000)
 """Not within the length of a workbook, which depends on when it is made."""
 
-SNIPPETS = [b'"', b"<c/>", b'r="ZZZ9"', b'r="0"', b't="d"', b't="s"', b"<v>1e999</v>", b"<v>99</v>"]
+SNIPPETS = [
+    b'"',
+    b"<c/>",
+    b"<f>A1</f>",
+    b's="1"',
+    b'formatCode="000-00"',
+    b"<v>1E+99</v>",
+    b'r="ZZZ9"',
+    b'r="0"',
+    b't="d"',
+    b't="s"',
+    b"<v>1e999</v>",
+    b"<v>99</v>",
+]
 
 
 @st.composite

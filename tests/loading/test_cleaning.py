@@ -123,7 +123,7 @@ def test_a_column_is_cleaned_as_each_of_its_cells_is(cells: list[str | None]) ->
 
 
 def test_a_key_is_one_key_in_all_forms_that_programs_write() -> None:
-    """rules, "Cells that are cleaned": one reader never becomes two."""
+    """decisions, "Which cells are cleaned": one reader never becomes two."""
     forms = ["417", "000417", "417.0", "0417.00"]
     assert {key_text(form) for form in forms} == {"417"}
     assert key_text("Ann@E.org") == key_text("ann@e.ORG") == "ann@e.org"

@@ -236,13 +236,16 @@ def test_what_was_detected_is_said(tmp_path: Path, publisher: Publisher) -> None
     ]
 
 
-def test_the_command_prints_what_was_detected(tmp_path: Path) -> None:
+def test_the_command_prints_what_was_detected_and_what_is_doubtful(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path}/m.db"
     masthead("accounts", "add", 1, database=database)
     path = tmp_path / "subscribers.csv"
-    path.write_text("subscriber_id;source\n1;[b]web[/b]\n")
+    path.write_text("subscriber_id;source;email\n1;[b]web[/b];[i]\n")
     done = masthead("import", path, "--account=1", database=database)
-    assert done.stderr == "subscribers.csv: read with semicolons\n"
+    assert done.stderr == (
+        "subscribers.csv: read with semicolons\n"
+        "warning: subscribers.csv:2: email: '[i]' is no email address\n"
+    )
     assert done.stdout == "subscribers  1 inserted, 0 changed, 0 unchanged\n"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from masthead.contract.kinds import Missing, Text
+from masthead.contract.kinds import Bit, Bool, DecimalText, Flag, Integer, Missing, Number
 from masthead.contract.passwords import FILE_COLUMNS, Password, is_md5
 from masthead.contract.records import Table
 from masthead.contract.shapes import Field
@@ -41,6 +41,9 @@ SECRET = frozenset((*FILE_COLUMNS, "api_key", "api_login"))
 """The columns whose values no message shows (rules, "Values that are refused")."""
 
 _PASSWORD = Field("password", Password(), Missing.EMPTY)
+_NUMBERS = (Integer, Number, DecimalText, Bool, Flag, Bit)
+"""The kinds that read the number of a workbook's cell, and not the text that the cell shows."""
+
 _PREDICATES = ("does ", "has ", "holds ", "is ")
 
 
@@ -173,7 +176,7 @@ def _read_column(
             known[text] = _Bad(text.sentence)
             continue
         written = text
-        if isinstance(text, ShownNumber) and not isinstance(field.kind, Text):
+        if isinstance(text, ShownNumber) and isinstance(field.kind, _NUMBERS):
             written = text.number
         try:
             value = read(written)

@@ -209,7 +209,7 @@ def key_text(text: str) -> str:
     """Return what a cleaned cell identifies.
 
     It is the same for 417, 000417 and 417.0, and for an email address in capitals and in small
-    letters.
+    letters (decisions, "Which cells are cleaned").
     """
     if "@" in text and _ADDRESS.fullmatch(text):
         return text.lower()

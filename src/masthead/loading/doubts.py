@@ -105,13 +105,15 @@ class Doubts:
                     self._look_at_codes((part, name), batch.lines, cells, by_name)
 
     def _look_at_texts(self, part: int, name: str, lines: Sequence[int], cells: _Cells) -> None:
-        kinds = dict(_doubtful(name, cells, is_cleaned=self.is_cleaned))
+        kinds: dict[str, str] = {}
+        for text, kind in _doubtful(name, cells, is_cleaned=self.is_cleaned):
+            kinds.setdefault(text, kind)
         if not kinds:
             return
         column = self.column_of(part, name)
         for line, cell in zip(lines, cells, strict=True):
-            if cell is not None and (kind := kinds.get(cell)):
-                self._found.setdefault((column, kind), _Doubt(line, cell)).count += 1
+            if cell is not None and cell in kinds:
+                self._found.setdefault((column, kinds[cell]), _Doubt(line, cell)).count += 1
 
     @staticmethod
     def _look_at_days(days: _Days, lines: Sequence[int], cells: _Cells) -> None:
@@ -169,11 +171,13 @@ class Doubts:
         ]
         found += [
             f"{self.label}:{codes.short.line}: {self.column_of(*place)}: {codes.short.text!r} has "
-            f"4 digits, and {codes.long} others have 5, of which none begins with 0: a program may "
-            f"have taken the zeros away{_of_rows(codes.short.count)}"
+            f"4 digits, and {codes.long} others of the country have 5: a program may have taken "
+            f"the zero away{_of_rows(codes.short.count)}"
             for place, by_country in self._codes.items()
-            for codes in by_country.values()
-            if codes.short and not codes.has_zero and codes.short.count < codes.long
+            for country, codes in by_country.items()
+            if codes.short
+            and codes.short.count < codes.long
+            and not (codes.has_zero and not country)
         ]
         yield from found[:SHOWN_MAX]
         if len(found) > SHOWN_MAX:
@@ -216,13 +220,16 @@ def _doubtful(name: str, cells: _Cells, *, is_cleaned: bool) -> Iterator[tuple[s
 
 
 def _unclean(cells: _Cells) -> Iterator[tuple[str, str]]:
+    """Yield the texts that a mapped file would be cleaned of, or that are no values."""
     clean = cleaned(cells)
     if clean is cells:
         return
     for cell, better in zip(cells, clean, strict=True):
-        if cell and (
-            cell != better or isinstance(better, BadCell) is not isinstance(cell, BadCell)
-        ):
+        if not cell or isinstance(cell, BadCell):
+            continue
+        if isinstance(better, BadCell):
+            yield cell, f"is no value: {better.sentence}"
+        elif cell != better:
             yield cell, _ACCENTS if normalize("NFC", cell) == better else _UNCLEAN
 
 

@@ -11,7 +11,17 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-OTHERS = ("cp1252", "cp1250", "iso8859-15", "iso8859-2", "mac-roman", "cp850", "cp437", "cp852")
+OTHERS = (
+    "cp1252",
+    "cp1250",
+    "cp1257",
+    "iso8859-15",
+    "iso8859-2",
+    "mac-roman",
+    "cp850",
+    "cp437",
+    "cp852",
+)
 """The encodings that are compared with the detector's, the most usual of equal ones first."""
 
 _ALPHABETS = (
@@ -176,8 +186,8 @@ def _is_odd_letter(before: str, letter: str, behind: str) -> bool:
 def _is_odd_sign(around: str, n: int) -> bool:
     before, sign, behind = around[n - 1], around[n], around[n + 1]
     is_after, is_before = before.isalpha(), behind.isalpha()
-    if unicodedata.category(sign) == "Cc":
-        return True
+    if (category := unicodedata.category(sign)) in {"Cc", "Mn", "Mc"}:
+        return category == "Cc"  # marks are parts of letters
     if is_after and is_before:
         if sign == "\u2019":
             return n - 1 > _ELIDED_MAX and len(around) - n - 2 > 1
