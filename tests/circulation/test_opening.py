@@ -215,6 +215,9 @@ def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
     subscribe(desk, 2, 2, issues=1)
     desk.put("subscription_issues", subscription_id=1, issue_id=3)
     desk.put("subscription_issues", subscription_id=2, issue_id=20)
+    desk.put("publications", publication_id=3, name="Gale")
+    desk.put("issues", issue_id=30, publication_id=3, name="Far", date="2190-01-01")
+    subscribe(desk, 3, 3, issues=1)
     desk.put("list_downloads", mailing_list_id=7, name="No. 3", is_gap=0, date_created="2026-03-01")
     desk.put("mailing_list_entries", mailing_list_id=7, subscription_id=1, copies=5)
     before = desk.everything()
@@ -223,6 +226,7 @@ def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
     assert dry.next_issues == [
         NextIssue("Tide", "No. 4, 2026-04-01", 0, 0, 0, held, Sent("list No. 3", 1, 5)),
         NextIssue("Harbour", "not planned, 2026-10-01", 0, 0, 0, held, Sent("Autumn", 1, 1)),
+        NextIssue("Gale", "Far, 2190-01-01", 0, 0, 0, held, None),
     ]
     assert desk.everything() == before
     assert open_books(desk.books) == dry._replace(next_issues=())

@@ -173,7 +173,8 @@ class _Opening:
     def __init__(self, change: Operation, choices: Choices) -> None:
         self._change = change
         self._choices = choices
-        self._found: dict[Finding, list[Numbers]] = {}
+        self._found = Counter[Finding]()
+        self._examples: dict[Finding, list[Numbers]] = {}
         self._coming: dict[int, list[str]] = {}
 
     def run(self) -> list[str]:
@@ -207,7 +208,9 @@ class _Opening:
         given = Given(*numbers[3:], coming)
         terms, findings = opening_terms(given, self._choices)
         for finding in findings:
-            self._found.setdefault(finding, []).append(numbers)
+            self._found[finding] += 1
+            if self._found[finding] <= _NAMED_MAX:
+                self._examples.setdefault(finding, []).append(numbers)
         return terms
 
     def _coming_until(self, publication_id: int, day: str | None) -> int | None:
@@ -230,13 +233,12 @@ class _Opening:
 
     def _said(self) -> dict[Finding, str]:
         """Return a sentence for each finding: the number of subscriptions, and some by name."""
-        shown = {each: found[:_NAMED_MAX] for each, found in self._found.items()}
-        ids = {numbers.subscription_id for few in shown.values() for numbers in few}
+        ids = {numbers.subscription_id for few in self._examples.values() for numbers in few}
         names = opening.names_of(self._change, ids)
         said = {}
-        for each, few in shown.items():
+        for each, few in self._examples.items():
             examples = ", ".join(_example(numbers, names) for numbers in few)
-            count = counted(len(self._found[each]), "subscription")
+            count = counted(self._found[each], "subscription")
             advice = f"; {each.advice}" if each.advice else ""
             said[each] = f"{each.text}: {count}, such as {examples}{advice}"
         return said
@@ -263,9 +265,12 @@ def _next_issues(change: Operation, balances: Sequence[Balance]) -> list[NextIss
     for each in balances:
         if not each.subscriptions and each.publication_id not in last:
             continue
-        calendar = calendar_of(change, each.publication_id)
-        day = next(coming_issues(calendar, change.today))
-        issue = opening_figures.next_issue(change, each.publication_id, f"{day}")
+        issue = opening_figures.next_planned(change, each.publication_id)
+        if issue is None:
+            day = next(coming_issues(calendar_of(change, each.publication_id), change.today), None)
+            if day is None:
+                continue
+            issue = opening_figures.plan(change, each.publication_id, f"{day}")
         made = deliver(change, issue, Grace())
         found.append(
             NextIssue(

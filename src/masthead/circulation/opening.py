@@ -82,7 +82,7 @@ class Finding(Enum):
     )
     NOTHING_PAID = (
         "unearned_revenue is above 0, and no issue left is paid",
-        "give the issues that the money is for, or empty unearned_revenue",
+        "give the issues that the money is for, or no unearned_revenue",
     )
     DATE = (
         "issues is empty, and date_expired is after the next issue",

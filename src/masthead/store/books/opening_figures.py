@@ -57,14 +57,16 @@ def balances(books: Operation) -> list[Balance]:
     )
 
 
-def next_issue(books: Operation, publication_id: int, day: str) -> Issue:
-    """Return the publication's next issue to close; if none is planned, plan one on a day.
-
-    Only a dry run may call it, since it plans an issue that the publisher did not name.
-    """
+def next_planned(books: Operation, publication_id: int) -> Issue | None:
+    """Return the publication's next issue to close, or None."""
     for each in issues_of(books, publication_id):
         if each.date and not each.closed_at:
             return each
+    return None
+
+
+def plan(books: Operation, publication_id: int, day: str) -> Issue:
+    """Plan an issue that the publisher did not name, for a dry run; return it."""
     issue_id = next_ids(books.connection, books.account_id, "issues")
     books.change(
         """
