@@ -123,11 +123,13 @@ def open_books(
         opening.add_books(change)
         closed = opening.close_past(change)
         opening.fill_in(change, choices.copies, choices.type)
-        notes = _Opening(change, choices).run()
+        counting = _Opening(change, choices)
+        notes = counting.run()
         to_renew = 0 if renew_since is None else opening.add_empty_terms(change, renew_since)
         opening.begin(change)
         opening.refresh_all(change)
         balances = opening_figures.balances(change)
+        notes += counting.issues_a_year(balances)
         done = Opened(balances, closed, renew_since, to_renew, notes)
         change.say(done.sentence)
         if dry_run:
@@ -176,6 +178,7 @@ class _Opening:
         self._found = Counter[Finding]()
         self._examples: dict[Finding, list[Numbers]] = {}
         self._coming: dict[int, list[str]] = {}
+        self._a_year: dict[int, int] = {}
 
     def run(self) -> list[str]:
         """Add the terms; return a sentence for each kind of note.
@@ -203,6 +206,17 @@ class _Opening:
             raise BadInput("\n".join([*problems, last]), code="opening_refused")
         return [said[each] for each in Finding if each in said]
 
+    def issues_a_year(self, balances: Sequence[Balance]) -> list[str]:
+        """Return a note of the issues a year with which issues were counted, if any were."""
+        if Finding.COUNTED not in self._found:
+            return []
+        counts = [
+            f"{each.name} {self._a_year[each.publication_id]}"
+            for each in balances
+            if each.publication_id in self._a_year
+        ]
+        return [f"after the planned issues, so many a year were counted: {', '.join(counts)}"]
+
     def _terms(self, numbers: Numbers) -> list[OpeningTerm]:
         coming = self._coming_until(numbers.publication_id, numbers.date_expired)
         given = Given(*numbers[3:], coming)
@@ -222,6 +236,7 @@ class _Opening:
             return None
         if publication_id not in self._coming:
             calendar = calendar_of(self._change, publication_id)
+            self._a_year[publication_id] = calendar.issues_per_year
             self._coming[publication_id] = [f"{each}" for each in coming_issues(calendar, today)]
         return bisect_right(self._coming[publication_id], day)
 
