@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import openpyxl
@@ -15,6 +16,7 @@ from masthead.errors import BadInput, BadUsage
 from masthead.loading.load import Options, load
 from masthead.loading.mapping_toml import parse_mapping
 from masthead.store.merging import Counts
+from tests.docs.pages import ROOT
 from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, refusal
 
 if TYPE_CHECKING:
@@ -721,6 +723,25 @@ def test_all_mistakes_are_told_at_once_each_with_its_place() -> None:
 )
 def test_each_mistake_has_a_sentence(mapping: str | bytes, said: str) -> None:
     assert mistakes(mapping)[0].startswith(f"publisher.toml: {said}")
+
+
+def test_each_form_that_the_page_lists_is_a_form() -> None:
+    """docs/mapping.md, "Tables"."""
+    page = (ROOT / "docs" / "mapping.md").read_text()
+    section = page.split("### Tables")[1].split("\n### ")[0]
+    forms = re.findall(r"^\| `(.+?)` \| ", section, re.MULTILINE)
+    assert len(forms) == 10
+    fields = {"values": "type", "default": "copies", "dates": "date_expired", "scale": "copies"}
+    for form in forms:
+        line, table, key = form, "subscribers", "subscriber_id"
+        if form.startswith("{"):
+            field = next(field for word, field in fields.items() if f"{word} = " in form)
+            line, table, key = f"{field} = {form}", "subscriptions", "subscription_id"
+        elif form.startswith("address"):
+            table, key = "addresses", "address_id"
+        lines = [line] if line.startswith(f"{key} ") else [f'{key} = "A"', line]
+        mapping = f'[[files]]\nname = "s"\n[files.tables.{table}]\n' + "\n".join(lines)
+        assert len(parse_mapping(mapping.encode(), "m.toml")) == 1
 
 
 def test_a_mapping_that_cannot_be_read_is_said(publisher: Publisher, tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from masthead.loading.month_names import month_of
 from masthead.loading.templates import Split, join_of
 from masthead.loading.words import fits, replacements_of, words_of
+from tests.docs.pages import ROOT
 from tests.long import examples
 
 
@@ -59,6 +63,38 @@ def test_no_cell_makes_splitting_slow(template: str, text: str) -> None:
         Split(template).parts(text)
     except ValueError as refused:
         assert "too long" in str(refused) or "two ways" in str(refused)  # noqa: PT017
+
+
+SPLITS = re.compile(r"^\| `(.+ = .+?)` \| (.+?)(?:; then .*)? \|$", re.MULTILINE)
+PAGE = (ROOT / "docs" / "mapping.md").read_text()
+
+
+def test_the_cells_that_the_page_shows_fit_their_templates() -> None:
+    """docs/mapping.md, "Splits"."""
+    section = PAGE.split("### Splits")[1].split("\n###")[0]
+    rows = SPLITS.findall(section)
+    assert len(rows) == 6
+    for toml, shown in rows:
+        (templates,) = tomllib.loads(toml).values()
+        splits = [
+            Split(each) for each in ([templates] if isinstance(templates, str) else templates)
+        ]
+        for cell in re.findall(r"`(.+?)`", shown):
+            assert any(split.parts(cell) for split in splits), (cell, templates)
+
+
+WORDS = st.text("abcé", min_size=1, max_size=5)
+
+
+@examples(100, 2_000)
+@given(st.lists(WORDS, min_size=2, max_size=6), st.data())
+def test_what_a_template_joins_it_splits_again(cells: list[str], data: st.DataObject) -> None:
+    signs = [data.draw(st.sampled_from([", ", " & ", " - ", "; ", "/", " "])) for _ in cells[1:]]
+    template = "{0}" + "".join(f"{sign}{{{n}}}" for n, sign in enumerate(signs, 1))
+    try:
+        assert Split(template).parts(join_of(template).text(cells)) == tuple(cells)
+    except ValueError as refused:
+        assert "in two ways" in str(refused)  # noqa: PT017 - a space stands beside the other signs
 
 
 @examples(200, 3_000)
