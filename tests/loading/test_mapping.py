@@ -605,7 +605,7 @@ def test_all_mistakes_are_told_at_once_each_with_its_place() -> None:
         (
             "files[0].dates: 'DD/MM/YYYYY' is no order of a date: it has YYYY or YY, "
             "MM or M (MMM for a name), and DD or D once each, with . / - , or spaces between, "
-            "such as DD.MM.YYYY"
+            "such as DD.MM.YYYY; or it is unix"
         ),
         ("files[0].tables.subscribers.emial: there is no column 'emial'; the nearest is 'email'"),
         (

@@ -66,6 +66,15 @@ def test_times_have_am_pm_and_zones(text: str, moment: str) -> None:
     assert read(text, has_time=True) == moment
 
 
+def test_seconds_and_milliseconds_since_1970_are_moments_in_utc() -> None:
+    """docs/mapping.md, "Values"."""
+    for text in ("1731000000", "1731000000000", "1731000000.5"):
+        assert read(text, "unix", has_time=True) == "2024-11-07 17:20:00"
+        assert read(text, "D.M.YYYY", "unix", zone="Asia/Tokyo") == "2024-11-08"
+    with pytest.raises(ValueError, match=r"^not a date written unix"):
+        read("20241107", "unix")
+
+
 def test_a_moment_is_in_the_zone_of_the_account_and_a_day_is_converted_only_from_utc() -> None:
     """decisions, "Zones in files"."""
     assert read("2026-12-30T23:00:00Z", zone="Europe/Berlin") == "2026-12-31"

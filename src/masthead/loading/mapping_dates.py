@@ -11,6 +11,9 @@ from zoneinfo import ZoneInfo
 from masthead.loading.month_names import month_of
 
 ISO = "YYYY-MM-DD"
+UNIX = "unix"
+"""The form of seconds or milliseconds since 1970, as programs write moments."""
+
 DayOfMonth = Literal["first", "last"]
 
 _TOKENS = re.compile(r"YYYY|YY|MMM|MM|M|DD|D|[-/., ]+")
@@ -32,6 +35,7 @@ _TIME = (
 _CLOCK = re.compile(r"[T,]? *[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?")
 _NAMED = re.compile(r"[^\W\d_]{3,}")
 _MONTH = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{4}")
+_SINCE_1970 = re.compile("(?P<unix>[0-9]{9,10})(?:[0-9]{3})?(?:[.][0-9]{1,9})?")
 _CENTURY_TURNS_AT = 69
 """Years of two digits are 1969 to 2068, as in POSIX."""
 
@@ -39,7 +43,7 @@ _NOON = 12
 
 
 class Form(NamedTuple):
-    """A form of dates: its pattern, with groups y, m or name, d, time, half and zone."""
+    """A form of dates: its pattern, with groups y, m or name, d, time, half and zone, or unix."""
 
     written: str
     pattern: re.Pattern[str]
@@ -54,13 +58,16 @@ def form_of(dates: str) -> Form:
 
     Raises ValueError, whose message is a sentence, if ``dates`` is no form.
     """
+    if dates == UNIX:
+        return Form(dates, _SINCE_1970, has_day=True, look=UNIX)
     tokens = _TOKENS.findall(dates)
     parts = [token for token in tokens if token in _FIELDS]
     kinds = sorted(part[0] for part in parts)
     if "".join(tokens) != dates or kinds not in (["D", "M", "Y"], ["M", "Y"]):
         raise ValueError(
             f"{dates[:40]!r} is no order of a date: it has YYYY or YY, MM or M (MMM for a name), "
-            "and DD or D once each, with . / - , or spaces between, such as DD.MM.YYYY"
+            "and DD or D once each, with . / - , or spaces between, such as DD.MM.YYYY; "
+            "or it is unix"
         )
     if len(tokens) == len(parts) and not {"M", "D", "MMM"}.isdisjoint(parts):
         raise ValueError(f"{dates!r}: without a sign between, months and days are MM and DD")
@@ -127,6 +134,8 @@ def _in_zone(moment: datetime, time_zone: str) -> datetime:
 def _moment(found: re.Match[str], day: DayOfMonth | None) -> datetime | None:
     """Return the moment of a match, with its zone if it has one; None if there is none such."""
     groups = found.groupdict()
+    if groups.get("unix"):
+        return datetime.fromtimestamp(int(groups["unix"]), UTC)
     year = int(groups["y"])
     if len(groups["y"]) == 2:
         year += 1900 if year >= _CENTURY_TURNS_AT else 2000

@@ -33,6 +33,7 @@ class MissingRecords:
             {name for source in mapped.sources.values() for name in _values(source)}
             for mapped in mapping.tables
         ]
+        self._origins = mapping.origins()
         self._subjects = subjects(mapping.tables)
         self._joins = [_joined(mapped, mapping.tables) for mapped in mapping.tables]
         self._needed_by = [_needing(mapped, mapping.tables) for mapped in mapping.tables]
@@ -73,15 +74,16 @@ class MissingRecords:
         if (any(has) and not lacking) or not any(map(given, self._columns)):
             return None
         if not any(has):
-            keys = _empty((name for n in range(len(has)) for name in self._keys_of(n)), given)
+            keys = self._empty((name for n in range(len(has)) for name in self._keys_of(n)), given)
             return f"gives no record, since {keys} empty: fill in the key, or remove the line"
         found = next(self._contradictions(lacking, has, given), None)
         if found is None:
             return None
         part, why = found
         name = self._tables[part].table.name
+        keys = self._empty(self._keys_of(part), given)
         return (
-            f"gives no record of {name}, since {_empty(self._keys_of(part), given)} empty, but "
+            f"gives no record of {name}, since {keys} empty, but "
             f"{why}: fill in the key, or remove the line if it is no record; if a row may have no "
             f"record of {name}, say with `when` or `except` which columns tell so"
         )
@@ -93,7 +95,7 @@ class MissingRecords:
         # A value that is in no record of the row belongs to a missing record.
         for name, part in self._only_in(lacking):
             if given(name):
-                yield part, f"{name[:QUOTED_MAX]} has a value"
+                yield part, f"{self._origins.get(name, name)[:QUOTED_MAX]} has a value"
         for part in lacking:
             joined = {
                 table.name: None
@@ -129,6 +131,12 @@ class MissingRecords:
             if name not in others and any(name in self._values_of[n] for n in lacking)
         ]
 
+    def _empty(self, columns: Iterable[str], given: Callable[[str], bool]) -> str:
+        """Return the columns without a value, and the verb: "Abo is", "Kunde, Titel are"."""
+        empty = (self._origins.get(name, name) for name in columns if not given(name))
+        names = [name[:QUOTED_MAX] for name in dict.fromkeys(empty)]
+        return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+
     def _keys_of(self, part: int) -> tuple[str, ...]:
         """Return the columns from which the key of a table comes."""
         table, sources = self._tables[part][:2]
@@ -155,12 +163,6 @@ def subjects(tables: Sequence[TableMapping]) -> frozenset[str]:
         if target != table.name
     }
     return frozenset(mapped.table.name for mapped in tables) - named
-
-
-def _empty(columns: Iterable[str], given: Callable[[str], bool]) -> str:
-    """Return the columns without a value, and the verb: "Abo is", "Kunde, Titel are"."""
-    names = [name[:QUOTED_MAX] for name in dict.fromkeys(columns) if not given(name)]
-    return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _values(source: Source) -> tuple[str, ...]:
