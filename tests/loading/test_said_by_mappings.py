@@ -280,6 +280,13 @@ def test_rejected_rows_of_split_cells_load_when_they_are_corrected(
         first_name = "first"
         last_name = "last"
         """
+    two_ways = mapping.replace("{last:word}", "{last}")
+    problem = refusal(publisher, {"s.csv": "id,name\n1,Jane Mary Doe\n"}, two_ways)[0]
+    assert problem == (
+        "s.csv:2: name (subscribers.first_name): 'Jane Mary Doe' is written '{first} {last}' in "
+        "two ways, 'Jane' + 'Mary Doe' and 'Jane Mary' + 'Doe': give a part its kind, such as "
+        "{name:word}"
+    )
     content = 'id,name\n1,"Doe, Jane"\n2,Ludwig van Beethoven\n3,Madonna\n4,\n'
     rejected = load_mapped(publisher, {"s.csv": content}, mapping, reject=tmp_path / "r").rejected
     assert rejected == {"s.csv": 1}

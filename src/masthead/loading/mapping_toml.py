@@ -309,7 +309,7 @@ class _Entry:
                 if target in SECRET and not parts.keys().isdisjoint(columns_of(source)):
                     at = f"{mapped.place}.{target}"
                     self._mistakes.add(at, "has to be a whole cell, and not a part of one")
-        for name in {name for name in parts if parts[name] != _first_origin(mapping, name)}:
+        for name in [name for name in parts if parts[name] != _first_origin(mapping, name)]:
             self._add("split", f"two columns have a part {name!r}")
 
 

@@ -98,8 +98,8 @@ class Split:
         last = tuple(_read(text, ends, start, -1))
         if first != last:
             raise ValueError(
-                f"fits {self.template!r} in two ways, {_shown(first)} and {_shown(last)}: give a "
-                "part its kind, such as {name:word}"
+                f"is written {self.template!r} in two ways, {_shown(first)} and {_shown(last)}: "
+                "give a part its kind, such as {name:word}"
             )
         return first
 
