@@ -5,7 +5,7 @@ words would become the keys of records (rules, "Rows that are no records").
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from itertools import compress
 
 from masthead.loading.batches import Batch, UnreadableRow
@@ -67,12 +67,14 @@ def lone_cells(batch: Batch, used: Collection[str]) -> dict[int, str]:
     ]
     if len(columns) < _COLUMNS_MIN:
         return {}
-    none, one = list(range(len(batch.lines))), dict[int, str]()
-    for cells in columns:
-        one = {row: text for row, text in one.items() if not _text(cells[row])}
-        one |= {row: text for row in none if (text := _text(cells[row]))}
-        none = [row for row in none if row not in one]
-    return {batch.lines[row]: one[row] for row in sorted(one)}
+    found = {}
+    # Of any two columns, such a line has a value in one at most.
+    for row in sorted({*_blank(columns[0]), *_blank(columns[1])}):
+        values = (text for cells in columns if (text := _text(cells[row])))
+        value = next(values, None)
+        if value and next(values, None) is None:
+            found[batch.lines[row]] = value
+    return found
 
 
 def _headers(batch: Batch) -> dict[int, UnreadableRow]:
@@ -110,9 +112,9 @@ def _totals(batch: Batch, keys: Collection[str]) -> dict[int, UnreadableRow]:
         for row, cell in enumerate(cells)
         if cell and is_total(cell)
     }
-    has_no_key = set[int].intersection(
-        *({row for row, cell in enumerate(cells) if not _text(cell)} for cells in of_keys)
-    )
+    has_no_key = {
+        row for row in _blank(of_keys[0]) if not any(_text(cells[row]) for cells in of_keys)
+    }
     found = {}
     for row in has_word | has_no_key:
         cells = _row(batch, row)
@@ -141,6 +143,13 @@ def is_total(cell: str) -> bool:
 def _is_number(cell: str) -> bool:
     """Return whether a cell has no words except signs of currencies."""
     return len(cell) <= _LENGTH_MAX and _CURRENCIES.issuperset(_WORD.findall(cell.casefold()))
+
+
+def _blank(cells: Sequence[str | None]) -> Iterator[int]:
+    """Yield the rows whose cell has no text."""
+    for row, cell in enumerate(cells):
+        if not cell or cell.isspace() or isinstance(cell, BadCell):
+            yield row
 
 
 def _row(batch: Batch, row: int) -> list[str]:
