@@ -744,6 +744,13 @@ def test_each_form_that_the_page_lists_is_a_form() -> None:
         assert len(parse_mapping(mapping.encode(), "m.toml")) == 1
 
 
+def test_an_empty_key_of_what_a_file_is_about_has_no_default() -> None:
+    """rules, "Flat rows"."""
+    for source in ('default = "7"', 'values = { "" = 7, "*" = "*" }'):
+        (found,) = mistakes(of_subscribers(f'subscriber_id = {{ column = "A", {source} }}'))
+        assert "tables.subscribers.subscriber_id: an empty key has no default" in found
+
+
 def test_a_mapping_that_cannot_be_read_is_said(publisher: Publisher, tmp_path: Path) -> None:
     folder = publisher.write({"s.csv": "A\n1\n"})
     with pytest.raises(BadInput, match=r"nowhere\.toml: cannot be read: No such file"):

@@ -144,19 +144,18 @@ def test_a_line_with_one_value_is_found_and_no_other(
     assert lone_cells(of_rows(rows), used) == expected
 
 
-def test_a_title_between_records_is_a_record_that_is_named(publisher: Publisher) -> None:
-    """rules, "Rows that are no records"; a row with a problem is not named a second time."""
-    mapping = publisher.write({"publisher.toml": MAPPING}) / "publisher.toml"
-    rows = "Nr,Name,Mail\n1,Ada,\nRegion North,,\n2,,\n,,x\n"
+def test_titles_between_records_and_rows_that_are_left_out_are_told(publisher: Publisher) -> None:
+    """rules, "Rows that are no records"; docs/mapping.md, "Conditions"."""
+    left_out = MAPPING.replace("[files.t", 'except = { Name = ["Ben"] }\n[files.t')
+    mapping = publisher.write({"publisher.toml": left_out}) / "publisher.toml"
     notes: list[str] = []
     load(
         publisher.store,
-        [publisher.write({"s.csv": rows.replace(",,x\n", ",,\n")})],
+        [publisher.write({"s.csv": "Nr,Name,Mail\n1,Ada,\nRegion North,,\n2,,\n3,Ben,\n"})],
         account_id=publisher.account_id,
         options=Options(mapping=mapping, is_dry=True),
         note=notes.append,
     )
-    (note,) = notes
-    assert note.startswith(
-        "warning: s.csv:3: has only one value, 'Region North', as have 1 of the lines"
-    )
+    first, second = notes
+    assert first == "s.csv: rows that `only` and `except` leave out: 1"
+    assert second.startswith("warning: s.csv:3: has only one value, 'Region North', as have 1 of")

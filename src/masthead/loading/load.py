@@ -282,6 +282,8 @@ class _Loading:
             alone += lone.items()
             self.advance(file, batch.done)
         self._warn(doubts)
+        if count := mapper.left_out:
+            self.note(f"{file.label}: rows that `only` and `except` leave out: {count}")
         if alone:
             self.note(f"warning: {told_alone(file.label, alone)}")
         return rows

@@ -27,6 +27,8 @@ class Columns:
 
     def __init__(self, mapping: FileMapping) -> None:
         self._mapping = mapping
+        self.left_out = 0
+        """The number of rows that the condition of the mapping has left out."""
         self.empty = mapping.writing.empty | {""}
         conditions = [mapping.condition, *(mapped.condition for mapped in mapping.tables)]
         self._compared = {name for condition in conditions for name in condition.columns()}
@@ -54,7 +56,10 @@ class Columns:
         if self._compared:
             rows = self._readable(rows)
         are_meant = self.are_meant(self._mapping.condition, rows.cells, len(rows.lines))
-        return rows if are_meant is None else kept(rows, are_meant)
+        if are_meant is None:
+            return rows
+        self.left_out += are_meant.count(False)
+        return kept(rows, are_meant)
 
     def are_meant(
         self, condition: Condition, cells: Mapping[str, Cells], count: int

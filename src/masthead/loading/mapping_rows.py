@@ -219,6 +219,11 @@ class Mapper:
         """Return whether a name is the beginning of paths to values of inner objects."""
         return name in self._paths or self._file.mapping.ignore.has(f"{name}.")
 
+    @property
+    def left_out(self) -> int:
+        """The number of rows so far that the mapping's ``only`` and ``except`` have left out."""
+        return self._columns.left_out
+
     def batches(self, batch: Batch) -> Iterator[MappedBatch]:
         """Yield the rows of each table, then those that cannot be read or lack a record.
 

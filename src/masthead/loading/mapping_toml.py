@@ -26,8 +26,9 @@ from masthead.loading.mapping import (
     fields_by_name,
 )
 from masthead.loading.mapping_dates import form_of, forms_of
+from masthead.loading.mapping_missing import subjects
 from masthead.loading.mapping_sources import SourceReader
-from masthead.loading.mapping_values import Writing
+from masthead.loading.mapping_values import Column, Writing
 from masthead.loading.regular_files import open_regular
 from masthead.loading.templates import Split
 from masthead.loading.toml_reading import Mistakes, no_such, quoted
@@ -161,6 +162,7 @@ class _Entry:
             self._each(),
         )
         self._check_names(mapping)
+        self._check_keys(mapping)
         return mapping
 
     def _add(self, name: str, sentence: str) -> None:
@@ -290,6 +292,18 @@ class _Entry:
         if "password" in columns and (other := columns.keys() & set(FILE_COLUMNS[1:])):
             mistakes.add(f"{place}.password", f"there is a {min(other)} too: one is enough")
         return TableMapping(table, found, place, _condition(given.only, given.excepted))
+
+    def _check_keys(self, mapping: FileMapping) -> None:
+        """Report a default for the key of what the file is about: all lost keys would be one."""
+        for mapped in mapping.tables:
+            if mapped.table.name in subjects(mapping.tables) and len(mapped.table.key) == 1:
+                (key,) = mapped.table.key
+                source = mapped.sources.get(key)
+                if isinstance(source, Column) and source.columns and source.is_always_there:
+                    self._mistakes.add(
+                        f"{mapped.place}.{key}",
+                        "an empty key has no default: rows without a key would be one record",
+                    )
 
     def _check_names(self, mapping: FileMapping) -> None:
         """Report columns that are used and ignored, and parts that are neither or have no name."""
