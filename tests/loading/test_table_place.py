@@ -62,6 +62,10 @@ def test_the_names_of_two_header_rows_are_joined() -> None:
         (3, expected),
         (5, ["1", "Elm", "Bath", ""]),
     ]
+    upper = ["No", "", "Billing", "", "Paid"]
+    assert table([(1, upper), (2, ["", "Mail", "Street", "City"])], 1, 2) == [
+        (1, ["No", "Mail", "Billing Street", "Billing City", "Paid"])
+    ]
 
 
 def test_a_header_in_a_blank_line_or_behind_the_end_is_refused() -> None:

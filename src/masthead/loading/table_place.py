@@ -72,10 +72,12 @@ def _header(
 
 
 def _joined(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
-    """Return the names of two rows; an empty cell of the upper one has the name on its left."""
+    """Return the names of two rows; the upper one can have a name for several columns."""
     names = []
     last = ""
-    for above, below in zip_longest(upper, lower, fillvalue=""):
-        last = above.strip() or last
-        names.append(f"{last} {below.strip()}".strip())
+    for above, below in zip_longest(map(str.strip, upper), map(str.strip, lower), fillvalue=""):
+        names.append(f"{above or last} {below}".strip())
+        if above:
+            # A name with nothing below is that of its own column only.
+            last = above if below else ""
     return names
