@@ -13,7 +13,7 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
 from masthead.loading.batches import Batch
 from masthead.loading.cleaning import BadCell
-from masthead.loading.doubts import SHOWN_MAX, Doubts
+from masthead.loading.doubts import _DAY, SHOWN_MAX, Doubts
 from masthead.loading.load import load
 from tests.loading.workbooks import workbook
 from tests.long import examples
@@ -60,6 +60,14 @@ def test_a_name_that_has_lost_a_letter_is_a_warning() -> None:
     )
     assert lost.startswith("x.csv:3: first_name: 'J?rg' has lost a letter")
     assert web.startswith("x.csv:6: first_name: 'G&ouml;tz' has signs of a web page")
+
+
+def test_a_house_number_that_became_a_date_is_a_warning() -> None:
+    """rules, "Warnings of a load"."""
+    streets = ["Elm 3-4", "Elm 2026-04-03", "Elm 03-Apr", "Elm 04. Mrz", "Straße des 17. Juni"]
+    streets += ["Platz des 1. Mai", "12-14 May Street"]
+    (found,) = warnings("addresses", {"address": streets})
+    assert found == f"x.csv:3: address: 'Elm 2026-04-03' {_DAY} (3 rows)"
 
 
 def test_postal_codes_without_their_zeros_are_a_warning_within_a_country() -> None:
@@ -129,7 +137,7 @@ def test_a_plain_file_is_loaded_as_it_is_with_warnings(publisher: Publisher) -> 
         {
             "subscribers.csv": (
                 "subscriber_id,email,last_name,renewal_code\n"
-                "1,a@e.org ,Orr\u00a0,#N/A\n2,b@e.org,Zoe\u0308,\n"
+                "1,a@e.org ,Orr\u00a0,#N/A\n2,b@e.org,Zoe\u0308,7.0\n"
             ),
             "orders.xlsx": workbook(
                 [("order_id", "subscriber_id", "order_date"), (1, 1, date(2026, 5, 6))]
@@ -147,8 +155,15 @@ def test_a_plain_file_is_loaded_as_it_is_with_warnings(publisher: Publisher) -> 
         "last_name: 'Orr\\xa0'",
         "last_name: 'Zoe",
         "renewal_code: '#N/A'",
+        "renewal_code: '7.0'",
     ]
-    kinds = ["has spaces or signs", "has spaces or signs", "as two characters", "is no value: the"]
+    kinds = [
+        "has spaces or signs",
+        "has spaces or signs",
+        "as two characters",
+        "is no value: the",
+        "has spaces",
+    ]
     for place, kind in zip(places, kinds, strict=True):
         (note,) = (note for note in notes if place in note)
         assert kind in note

@@ -5,29 +5,40 @@ rows. :class:`Doubts` keeps no more, and looks at a column as one text where it 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from unicodedata import normalize
 
 from masthead.contract.kinds import Date, DateTime
 from masthead.contract.records import Table
 from masthead.errors import BadInput
 from masthead.loading.batches import QUOTED_MAX, Batch
-from masthead.loading.cleaning import BadCell, cleaned
+from masthead.loading.cleaning import BadCell, cleaned, without_decimals
 
 SHOWN_MAX = 20
 """The maximum number of warnings that are shown of a file."""
 
-_NAMES = frozenset(("first_name", "last_name", "company", "city"))
-_FOUND_BY = _NAMES | {"email", "renewal_code", "zip_code"}
-"""The columns by which readers are found, in searches and at the login."""
+_NAMES = frozenset(("first_name", "last_name", "company", "address", "city"))
+_CODES = frozenset(("renewal_code", "zip_code"))
+_LOOKED_AT = _NAMES | _CODES | {"email"}
+"""The columns by which readers are found, at the login too, and those of a label."""
 
 _COUNTRIES = ("country_abbreviation", "country_name")
 _COUNTRIES_MAX = 300
+_SHORT, _LONG = 4, 5
+"""The numbers of digits of a postal code without its first zero, and with it."""
+
 
 _ADDRESS = re.compile(r"[^@\s;,<>]+@[^@\s;,<>]+\.[^@\s;,<>]+")
 _LOST_LETTER = re.compile("\ufffd|(?<=[^\\W\\d_])\\?(?=[^\\W\\d_])")
 _MARKUP = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,5});")
+_OF_DAY = re.compile(
+    r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b"
+    r"|\b(?:[0-9]{1,2}-|[0-9]{2}\. )"
+    r"(?:Jan|Feb|Mrz|Mar|Apr|Mai|May|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])\b"
+)
 _ISO_DAY = re.compile(r"[0-9]{4}-(?:0[1-9]|1[0-2])-([0-9]{2})(?:[ T].*)?")
 _WRITTEN_DAY = re.compile(r"([0-9]{1,2})[./-]([0-9]{1,2})[./-](?:[0-9]{4}|[0-9]{2})(?:[ T].*)?")
 _MONTHS = 12
@@ -35,6 +46,7 @@ _MONTHS = 12
 _SEVERAL = "holds several addresses: the reader is found by none of them"
 _NO_ADDRESS = "is no email address"
 _AS_IT_IS = "so it may not be found: a file with the name of a table is loaded as it is"
+_DAY = "has a date, which a spreadsheet makes of texts such as 3-4: write the text"
 _UNCLEAN = f"has spaces or signs that programs leave in cells, {_AS_IT_IS}"
 _ACCENTS = f"has letters and their accents as two characters, {_AS_IT_IS}"
 
@@ -99,7 +111,7 @@ class Doubts:
                 continue
             if isinstance(column.kind, Date | DateTime):
                 self._look_at_days(self._days.setdefault((part, name), _Days()), batch.lines, cells)
-            elif name in _FOUND_BY:
+            elif name in _LOOKED_AT:
                 self._look_at_texts(part, name, batch.lines, cells)
                 if name == "zip_code":
                     self._look_at_codes((part, name), batch.lines, cells, by_name)
@@ -134,23 +146,31 @@ class Doubts:
         cells: _Cells,
         by_name: Mapping[str, _Cells],
     ) -> None:
+        countries = next((by_name[name] for name in _COUNTRIES if name in by_name), None)
         by_country = self._codes.setdefault(place, {})
-        countries = next((by_name[name] for name in _COUNTRIES if name in by_name), cells[:0])
-        for n, cell in enumerate(cells):
-            if cell is None or len(cell) not in {4, 5} or not cell.isdecimal():
+        lengths = Counter(zip(countries or repeat(""), map(len, map(_text, cells)), strict=False))
+        for (country, length), count in lengths.items():
+            if length not in {_SHORT, _LONG}:
                 continue
-            country = countries[n] if countries else ""
-            codes = by_country.get(country)
-            if codes is None:
-                if len(by_country) == _COUNTRIES_MAX:
-                    continue
-                codes = by_country[country] = _Codes()
-            if len(cell) == 4:
-                codes.short = codes.short or _Doubt(lines[n], cell)
-                codes.short.count += 1
+            if country not in by_country and len(by_country) == _COUNTRIES_MAX:
+                continue
+            codes = by_country.setdefault(country, _Codes())
+            if length == _LONG:
+                codes.long += count
             else:
-                codes.long += 1
-                codes.has_zero |= cell[0] == "0"
+                self._note_short(codes, country, zip(lines, cells, countries or cells, strict=True))
+        if not countries and "|0" in f"|{'|'.join(map(_text, cells))}":
+            by_country.setdefault("", _Codes()).has_zero = True
+
+    @staticmethod
+    def _note_short(
+        codes: _Codes, country: str | None, rows: Iterable[tuple[int, str | None, str | None]]
+    ) -> None:
+        for line, cell, of in rows:
+            is_code = cell and len(cell) == _SHORT and cell.isdecimal()
+            if cell and is_code and (not country or of == country):
+                codes.short = codes.short or _Doubt(line, cell)
+                codes.short.count += 1
 
     def warnings(self) -> Iterator[str]:
         """Yield the warnings, at most ``SHOWN_MAX``, and how many more there are.
@@ -196,27 +216,41 @@ class Doubts:
         )
 
 
+def _text(cell: str | None) -> str:
+    return cell or ""
+
+
 def _of_rows(count: int) -> str:
     return "" if count == 1 else f" ({count} rows)"
 
 
 def _doubtful(name: str, cells: _Cells, *, is_cleaned: bool) -> Iterator[tuple[str, str]]:
     """Yield the texts of a column that are doubtful, and what is doubtful."""
+    joined = "|".join(filter(None, cells))
     if not is_cleaned:
         yield from _unclean(cells)
-    joined = "|".join(filter(None, cells))
+        if name in _CODES and ".0" in joined:
+            yield from (
+                (cell, _UNCLEAN) for cell in _texts(cells) if without_decimals(cell) != cell
+            )
     if name == "email":
         if joined.count("@") == sum(map(bool, cells)) and _is_free_of(joined, " ;,<>"):
             return
         for cell in _texts(cells):
             if not _ADDRESS.fullmatch(cell):
                 yield cell, _SEVERAL if cell.count("@") > 1 else _NO_ADDRESS
-    elif name in _NAMES and not _is_free_of(joined, "?\ufffd&"):
-        for cell in _texts(cells):
-            if _LOST_LETTER.search(cell):
-                yield cell, "has lost a letter: save the original file as UTF-8"
-            elif _MARKUP.search(cell):
-                yield cell, "has signs of a web page, such as &amp;: write the letters themselves"
+        return
+    checks = [
+        (pattern, kind)
+        for pattern, signs, kind in (
+            (_LOST_LETTER, "?\ufffd", "has lost a letter: save the original file as UTF-8"),
+            (_MARKUP, "&", "has signs of a web page, such as &amp;: write the letters themselves"),
+            (_OF_DAY, "-.", _DAY),
+        )
+        if not _is_free_of(joined, signs) and pattern.search(joined)
+    ]
+    for pattern, kind in checks:
+        yield from ((cell, kind) for cell in _texts(cells) if pattern.search(cell))
 
 
 def _unclean(cells: _Cells) -> Iterator[tuple[str, str]]:

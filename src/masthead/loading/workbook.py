@@ -14,7 +14,7 @@ from typing import IO
 
 from masthead.errors import BadInput
 from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
-from masthead.loading.cleaning import NO_VALUE, BadCell
+from masthead.loading.cleaning import NO_VALUE, BadCell, formula_error
 from masthead.loading.merged_cells import MergedCells
 from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
 from masthead.loading.workbook_styles import Styles
@@ -180,9 +180,7 @@ class Workbook:
             return self._styles.value(text, style)
         if kind == "s":
             return self._strings.get(int(text))
-        if kind == "b":
-            return bool(int(text))
-        return _moment(text) if kind == "d" else text
+        return _READ.get(kind, str)(text)
 
 
 def _unescaped(text: str) -> str:
@@ -195,6 +193,14 @@ def _moment(text: str) -> object:
 
     moment: object = days.from_ISO8601(text)  # type: ignore[no-untyped-call]
     return moment
+
+
+_READ: dict[str, Callable[[str], object]] = {
+    "b": lambda text: bool(int(text)),
+    "d": _moment,
+    "e": formula_error,
+}
+"""The function by kind of cell that reads its value; other kinds are text."""
 
 
 class _Text:
