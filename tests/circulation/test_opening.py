@@ -133,18 +133,23 @@ def test_all_kinds_are_named_and_nothing_is_opened(desk: Desk) -> None:
     for number in (11, 12, 13, 14, 15, 16):
         subscribe(desk, number, issues=4, paid_issues_left=5)
     subscribe(desk, 2, date_expired="2026-06-30")
+    desk.put("subscribers", subscriber_id=2, last_name="Lee\x1b[2J")
+    desk.put(
+        "subscriptions", subscription_id=1, subscriber_id=2, publication_id=1, issues=1, type="Both"
+    )
     subscribe(desk, 3, issues=0, unearned_revenue="1.00")
     desk.put("issues", issue_id=9, publication_id=1, name="Some day")
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
         open_books(desk.books)
-    undated, paid, nothing_paid, dated, end = str(refusal.value).splitlines()
+    undated, paid, nothing_paid, dated, copies, end = str(refusal.value).splitlines()
     assert undated.endswith("1 issue, such as 9; give each a date")
     assert "1 subscription, such as 3 Ann Orr (issues 0, unearned_revenue 1.00)" in nothing_paid
     assert "6 subscriptions, such as 11 Ann Orr (issues 4, paid_issues_left 5), " in paid
     assert " 15 Ann Orr (" in paid
     assert " 16 Ann Orr (" not in paid
     assert "such as 2 Ann Orr (date_expired 2026-06-30); give" in dated
+    assert "such as 1 Lee\\x1b[2J (issues 1); give" in copies
     assert end == "the books stay closed: load corrected rows, or say how these are taken"
     assert desk.everything() == before
 

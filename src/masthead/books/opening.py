@@ -21,7 +21,7 @@ from masthead.circulation.opening import (
     is_far,
     opening_terms,
 )
-from masthead.contract.printable import counted
+from masthead.contract.printable import counted, printable
 from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput
 from masthead.store.books import opening, opening_figures, opening_undo
@@ -269,7 +269,7 @@ def _example(numbers: Numbers, names: dict[int, str]) -> str:
         "cancelled_on": numbers.cancelled_on,
     }
     what = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
-    name = names[numbers.subscription_id]
+    name = printable(names[numbers.subscription_id])
     return " ".join(filter(None, (str(numbers.subscription_id), name, what and f"({what})")))
 
 
