@@ -116,15 +116,20 @@ def _read_batch(table: Table, batch: Batch, reads: Reads | None) -> _Read:
     given = [n for n, name in enumerate(columns) if name in FILE_COLUMNS]
     if given:
         names = [columns[n] for n in given]
-        digests = [_only_one(names, row) for row in zip(*(values[n] for n in given), strict=True)]
-        if any(isinstance(digest, _Bad) for digest in digests):
-            bad_columns.append((names[-1], digests))
-        is_given = [_first_of(row) for row in zip(*(cells[n] for n in given), strict=True)]
+        digests, is_given = values[given[0]], cells[given[0]]
+        if len(given) > 1:
+            rows = zip(*(values[n] for n in given), strict=True)
+            digests = [_only_one(names, row) for row in rows]
+            if any(isinstance(digest, _Bad) for digest in digests):
+                bad_columns.append((names[-1], digests))
+            is_given = [_first_of(row) for row in zip(*(cells[n] for n in given), strict=True)]
         for n in reversed(given):
             del columns[n], cells[n], values[n]
         columns += FILE_COLUMNS[1:]
         cells += [is_given, is_given]
-        values += _stored(digests)
+        values += (
+            _by_kind(digests) if "password_hash" in names else [digests, [None] * len(digests)]
+        )
     return columns, cells, values, bad_columns
 
 
@@ -140,7 +145,7 @@ def _first_of(cells: Sequence[str | None]) -> str | None:
     return next((cell for cell in cells if cell is not None), None)
 
 
-def _stored(digests: Sequence[Value]) -> list[list[Value]]:
+def _by_kind(digests: Sequence[Value]) -> list[list[Value]]:
     """Return the values of ``password_md5`` and ``password_hash``: each row has one or none."""
     of_md5: list[Value]
     of_md5 = [digest if isinstance(digest, str) and is_md5(digest) else None for digest in digests]
