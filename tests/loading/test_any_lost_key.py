@@ -86,7 +86,7 @@ def written(rows: list[list[str]]) -> str:
 
 
 @SHORT_ON_SQLITE
-@examples(30, 1_000)
+@examples(15, 1_000)
 @given(
     keys=KEYS,
     others=st.sets(st.sampled_from(sorted(OTHERS))),

@@ -285,6 +285,17 @@ def test_rejected_rows_whose_keys_cannot_be_read_stop_the_load(
     assert small.everything() == before
 
 
+def test_of_many_rows_without_a_key_the_first_are_named(small: Publisher, tmp_path: Path) -> None:
+    rows = "".join(f"x{n},1,Salem,97301\n" for n in range(150))
+    with pytest.raises(BadInput) as refused:
+        small.load_complete(
+            {"addresses.csv": header("addresses.csv") + rows}, reject=tmp_path / "bad"
+        )
+    *problems, advice = str(refused.value).splitlines()
+    assert [problem.split(":")[1] for problem in problems] == [str(n) for n in range(2, 102)]
+    assert "the keys of these rows, and perhaps of others, cannot be read" in advice
+
+
 def test_without_reject_the_problems_of_the_rows_are_listed(small: Publisher) -> None:
     lines = refusal(small, {"addresses.csv": f"{header('addresses.csv')}x,1,Salem,97301\n"})
     assert lines[0].startswith("addresses.csv:2: address_id: ")

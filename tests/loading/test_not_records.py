@@ -158,4 +158,4 @@ def test_titles_between_records_and_rows_that_are_left_out_are_told(publisher: P
     )
     first, second = notes
     assert first == "s.csv: rows that `only` and `except` leave out: 1"
-    assert second.startswith("warning: s.csv:3: has only one value, 'Region North', as have 1 of")
+    assert second.startswith("warning: s.csv:3: has only one value, 'Region North' (2 such rows)")

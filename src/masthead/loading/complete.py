@@ -12,7 +12,7 @@ from masthead.loading.mapping_files import Input
 from masthead.loading.problems import listed
 from masthead.store import removing
 from masthead.store.removing import Removal
-from masthead.store.staging import Staging
+from masthead.store.staging import WITHOUT_KEY_MAX, Staging
 
 _ALL = 100
 _TENTH = Decimal("0.1")
@@ -26,8 +26,11 @@ def find_missing(staging: Staging, files: Sequence[Input], *, rejects: bool) -> 
     """
     if rejects and staging.without_key:
         problems = staging.problems_without_key()
+        rows = "these rows"
+        if len(staging.without_key) == WITHOUT_KEY_MAX:
+            rows = "these rows, and perhaps of others,"
         advice = (
-            "the keys of these rows cannot be read, so it is unknown which rows the files lack; "
+            f"the keys of {rows} cannot be read, so it is unknown which rows the files lack; "
             "correct them, or load the files without removing rows"
         )
         raise BadInput(listed(files, problems, len(problems), advice), code="unreadable_key")

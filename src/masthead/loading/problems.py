@@ -48,10 +48,10 @@ class Reported:
 
 def told_alone(label: str, lines: Sequence[tuple[int, str]]) -> str:
     """Return a sentence about lines of a file with only one value, which may be titles or notes."""
-    (line, value), *others = lines
-    more = f", as have {len(others)} of the lines below" if others else ""
+    line, value = lines[0]
+    rows = f" ({len(lines)} such rows)" if len(lines) > 1 else ""
     value = repr(value[:QUOTED_MAX])
-    return f"{label}:{line}: has only one value, {value}{more}: remove what is no record"
+    return f"{label}:{line}: has only one value, {value}{rows}: remove what is no record"
 
 
 def listed(files: Sequence[Input], shown: Iterable[Problem], count: int, advice: str) -> str:
