@@ -142,5 +142,6 @@ def test_a_first_line_without_a_header_is_not_shown(unchanged: Publisher, tmp_pa
     with pytest.raises(BadInput) as mapped:
         loaded(unchanged, folder, options=Options(mapping=mapping))
     assert str(mapped.value) == (
-        "subscribers.csv: the first line has none of the columns that m.toml names, such as 'Nr'"
+        "subscribers.csv: the first line has none of the columns that m.toml names, such as 'Nr'; "
+        "if the names are in another line, say it in files[0].header"
     )
