@@ -180,9 +180,13 @@ class _Tables:
         elif is_subscription:
             tables["subscriptions"] = [self._subscription(stem, addresses)]
         if "invoice" in has:
-            number = key([self._found.columns["invoice"]])
+            number = Line("purchase_id", key([invoice := self._found.columns["invoice"]]))
             rest = self._columns("purchases", set())
-            tables["purchases"] = [[Line("purchase_id", number), self._of_reader, *rest]]
+            if "subscriptions" in tables:
+                when = [invoice, *(line.name for line in rest)]
+                told = "no purchase where all of these are empty"
+                number = Line("purchase_id", key([invoice], when=when), told)
+            tables["purchases"] = [[number, self._of_reader, *rest]]
         return tables, self._people.splits, [*self._found.left, *self._unused(tables)]
 
     def _columns(self, table: str, without: set[str]) -> list[Line]:
