@@ -131,7 +131,9 @@ def input_file(path: Path, label: str) -> InputFile:
     if not format_:
         raise BadInput(
             f"{path}: the name ends with none of {', '.join(FORMATS)}; all but .xlsx may "
-            "be packed, with .gz or .zst"
+            "be packed, with .gz or .zst. An older workbook (.xls) has to be saved as .xlsx; any "
+            "other file of another system needs a mapping",
+            code="needs_mapping",
         )
     if stem not in _KNOWN:
         nearest = get_close_matches(stem, _KNOWN, n=1, cutoff=0)[0]
