@@ -192,7 +192,8 @@ def test_amounts_have_the_decimal_sign_and_currency_of_the_values(tmp_path: Path
     assert 'total = "Betrag"' in mapping
     assert 'purchase_id = { key = ["Rechnungsnr"] }' in mapping
     both = guessed(tmp_path, "x.csv", "Kundennr,Abonummer,Rechnungsnr,Betrag\n1,A1,R1,5\n2,A2,,\n")
-    assert 'purchase_id = { key = ["Rechnungsnr"], when = ["Rechnungsnr", "Betrag"] }' in both
+    (number,) = [line for line in both if line.startswith("purchase_id")]
+    assert '{ key = ["Rechnungsnr"], when = ["Rechnungsnr", "Betrag"] }  # no purchase' in number
     cents = guessed(tmp_path, "x.csv", "Kundennr,Rechnungsnr,total_cents\n1,R1,500\n")
     assert 'total = { column = "total_cents", scale = 0.01 }  # GUESS: whole cents' in cents
     unclear = guessed(tmp_path, "x.csv", 'Kundennr,Rechnungsnr,Betrag\n1,R1,"1,049"\n')
