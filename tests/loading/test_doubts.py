@@ -83,6 +83,15 @@ def test_postal_codes_without_their_zeros_are_a_warning_within_a_country() -> No
     assert warnings("addresses", {"zip_code": codes, "country_name": [*"ABCD"]}) == []
 
 
+def test_titles_that_differ_only_in_capitals_or_signs_are_a_warning() -> None:
+    """rules, "Warnings of a load": readers of the second one would not get the first."""
+    (found,) = warnings("publications", {"name": ["Tide", "Gale", "Tide"]}, {"name": ["tide", ""]})
+    assert found.startswith("x.csv:5: name: 'tide' is another publication than 'Tide' in line 2")
+    titles = {"name": ["Tide", "tide"]}
+    assert warnings("publications", titles, is_cleaned=False) == []
+    assert warnings("publications", {"name": ["?", "!", "Tide", "Tides"]}) == []
+
+
 def expiries(*columns: Sequence[str | None]) -> list[str]:
     """Return the warnings of subscriptions, of which each batch has one of the columns."""
     return warnings("subscriptions", *[{"date_expired": cells} for cells in columns])

@@ -276,6 +276,37 @@ def test_words_of_two_meanings_are_told_by_their_values(tmp_path: Path) -> None:
     assert 'last_name = "Kunde"  # GUESS: is it the last name?' in lines
 
 
+def test_a_renewal_that_is_to_come_is_the_end(tmp_path: Path) -> None:
+    for date, target in ("2199-01-31", "date_expired"), ("2019-01-31", "date_last_renewed"):
+        lines = guessed(tmp_path, "x.csv", f"Member no,Magazine,Renewal Date\n1,Tide,{date}\n")
+        assert f'{target} = "Renewal Date"  # GUESS: look at its values' in lines
+
+
+def test_the_email_address_of_the_payer_is_not_taken_for_the_readers_in_silence(
+    tmp_path: Path,
+) -> None:
+    rows = "\n1,a@e.org,Tom Tall\n2,b@e.org,Una Urn\n"
+    lines = guessed(tmp_path, "x.csv", f"Member no,Payer mail,Recipient name{rows}")
+    told = "GUESS: is it the address of the same person as the name?"
+    assert f'email = "Payer mail"  # {told}' in lines
+
+
+def test_an_inner_object_that_is_missing_in_a_record_is_no_address(tmp_path: Path) -> None:
+    lines = guessed(
+        tmp_path,
+        "x.ndjson",
+        '{"customer": {"id": 1, "address": null}}\n'
+        '{"customer": {"id": 2, "address": {"line1": "1 Elm", "city": "Bath"}}}\n',
+    )
+    assert '    "customer.address",  # is empty' in lines
+    assert 'city = "customer.address.city"  # GUESS: by a part of its name' in lines
+
+
+def test_an_amount_in_dollars_is_no_secret(tmp_path: Path) -> None:
+    lines = guessed(tmp_path, "x.csv", 'Member no,First,Rate\n1,Ann,"$1,060.00"\n')
+    assert "    \"Rate\",  # such as '$1,060.00'" in lines
+
+
 def test_names_and_addresses_are_split_and_joined(tmp_path: Path) -> None:
     content = (
         "Member no,Name,Company,Street,Street number,Address 2,City\n"

@@ -92,6 +92,9 @@ def test_loading_the_same_flat_file_again_changes_nothing(publisher: Publisher) 
     assert publisher.everything() == before
 
 
+DISAGREE = ": rows of one record have to agree, or need a key that tells their records apart"
+
+
 def test_repeats_of_a_record_that_differ_are_named_with_both_values_and_lines(
     publisher: Publisher,
 ) -> None:
@@ -102,10 +105,16 @@ def test_repeats_of_a_record_that_differ_are_named_with_both_values_and_lines(
     assert refusal(publisher, {"Abonnenten.csv": content}, FLAT_MAPPING) == [
         (
             "Abonnenten.csv:3: E-Mail (subscribers.email): "
-            "'eve@x.org' here, and 'ada@example.org' in line 2"
+            f"'eve@x.org' here, and 'ada@example.org' in line 2{DISAGREE}"
         ),
-        "Abonnenten.csv:3: Vorname (subscribers.first_name): nothing here, and 'Ada' in line 2",
-        "Abonnenten.csv:3: Strasse (addresses.address): 'Weg' here, and 'Hafenweg 1' in line 2",
+        (
+            "Abonnenten.csv:3: Vorname (subscribers.first_name): nothing here, and 'Ada' in line 2"
+            f"{DISAGREE}"
+        ),
+        (
+            "Abonnenten.csv:3: Strasse (addresses.address): "
+            f"'Weg' here, and 'Hafenweg 1' in line 2{DISAGREE}"
+        ),
     ]
 
 
@@ -118,14 +127,46 @@ def test_repeated_rows_are_one_record_at_any_distance(publisher: Publisher) -> N
     loaded = load_mapped(publisher, {"s.csv": "A;B;C\n" + "".join(rows)}, mapping)
     assert loaded.counts == {"subscribers": Counts(3, 0, 0)}
     problem = refusal(publisher, {"s.csv": "A;B;C\n" + "".join(rows) + "9;2;other\n"}, mapping)
-    assert problem == ["s.csv:5002: C (subscribers.email): 'other' here, and '2@x.org' in line 4"]
+    assert problem == [
+        f"s.csv:5002: C (subscribers.email): 'other' here, and '2@x.org' in line 4{DISAGREE}"
+    ]
+
+
+def test_an_email_address_in_other_letters_is_the_same(publisher: Publisher) -> None:
+    """rules, "Flat rows": a login finds both. The first one counts."""
+    mapping = of_subscribers('subscriber_id = { key = ["A"] }\nemail = "A"\nfirst_name = "B"')
+    content = "A,B\nann@x.org,Ann\nANN@x.org,Ann\n"
+    assert load_mapped(publisher, {"s.csv": content}, mapping).counts == {
+        "subscribers": Counts(1, 0, 0)
+    }
+    assert [row["email"] for row in publisher.table("subscribers")] == ["ann@x.org"]
+
+
+def test_two_titles_can_be_one_publication(publisher: Publisher) -> None:
+    """The page about mappings, "Ids made from keys"."""
+    values = '{ column = "B", values = { Tide = 1, "The Tide" = 1 } }'
+    mapping = f"""
+        [[files]]
+        name = "s"
+        [files.tables.publications]
+        publication_id = {values}
+        name = {{ column = "B", values = {{ "The Tide" = "Tide", "*" = "*" }} }}
+        [files.tables.subscribers]
+        subscriber_id = "A"
+        [files.tables.subscriptions]
+        subscription_id = "A"
+        subscriber_id = "A"
+        publication_id = {values}
+    """
+    loaded = load_mapped(publisher, {"s.csv": "A,B\n1,Tide\n2,The Tide\n"}, mapping)
+    assert [counts.inserted for counts in loaded.counts.values()] == [1, 2, 2]
 
 
 def test_no_message_shows_a_password_that_differs(publisher: Publisher) -> None:
     content = "A,B\n1,secret\n1,hidden\n"
     mapping = of_subscribers('subscriber_id = "A"\npassword = "B"')
     (problem,) = refusal(publisher, {"s.csv": content}, mapping)
-    assert problem == "s.csv:3: subscribers.password_md5: differs from that in line 2"
+    assert problem == f"s.csv:3: subscribers.password_md5: differs from that in line 2{DISAGREE}"
 
 
 def test_two_files_give_the_same_record_if_they_agree(publisher: Publisher) -> None:
@@ -134,7 +175,7 @@ def test_two_files_give_the_same_record_if_they_agree(publisher: Publisher) -> N
     assert load_mapped(publisher, files, mapping).counts == {"subscribers": Counts(3, 0, 0)}
     files["s2.csv"] = "A,B\n2,x\n"
     assert refusal(publisher, files, mapping) == [
-        "s2.csv:2: B (subscribers.email): 'x' here, and 'b' in line 3 of another file"
+        f"s2.csv:2: B (subscribers.email): 'x' here, and 'b' in line 3 of another file{DISAGREE}"
     ]
 
 

@@ -30,6 +30,7 @@ _COUNTRIES_MAX = 300
 _SHORT, _LONG = 4, 5
 """The numbers of digits of a postal code without its first zero, and with it."""
 
+_TITLES_MAX = 1000
 
 _ADDRESS = re.compile(r"[^@\s;,<>]+@[^@\s;,<>]+\.[^@\s;,<>]+")
 _LOST_LETTER = re.compile("\ufffd|(?<=[^\\W\\d_])\\?(?=[^\\W\\d_])")
@@ -99,6 +100,7 @@ class Doubts:
     _found: dict[tuple[str, str], _Doubt] = field(default_factory=dict)
     _days: dict[tuple[int, str], _Days] = field(default_factory=dict)
     _codes: dict[tuple[int, str], dict[str | None, _Codes]] = field(default_factory=dict)
+    _titles: dict[str, _Doubt] = field(default_factory=dict)
 
     def look(self, part: int, table: Table, batch: Batch) -> None:
         """Note what is doubtful in the rows of the file's table number ``part``."""
@@ -109,7 +111,9 @@ class Doubts:
             name, cells = column.name, by_name.get(column.name)
             if cells is None:
                 continue
-            if isinstance(column.kind, Date | DateTime):
+            if table.name == "publications" and name == "name" and self.is_cleaned:
+                self._look_at_titles(self.column_of(part, name), batch.lines, cells)
+            elif isinstance(column.kind, Date | DateTime):
                 self._look_at_days(self._days.setdefault((part, name), _Days()), batch.lines, cells)
             elif name in _LOOKED_AT:
                 self._look_at_texts(part, name, batch.lines, cells)
@@ -126,6 +130,20 @@ class Doubts:
         for line, cell in zip(lines, cells, strict=True):
             if cell is not None and cell in kinds:
                 self._found.setdefault((column, kinds[cell]), _Doubt(line, cell)).count += 1
+
+    def _look_at_titles(self, column: str, lines: Sequence[int], cells: _Cells) -> None:
+        for title in dict.fromkeys(cells):
+            if not title or len(self._titles) == _TITLES_MAX:
+                continue
+            line = lines[cells.index(title)]
+            letters = "".join(filter(str.isalnum, title.casefold())) or title
+            first = self._titles.setdefault(letters, _Doubt(line, title))
+            if first.text != title:
+                kind = (
+                    f"is another publication than {first.text[:QUOTED_MAX]!r} in line {first.line}:"
+                    " if they are one, write both in the same way, or give both the same id"
+                )
+                self._found.setdefault((column, kind), _Doubt(line, title, 1))
 
     @staticmethod
     def _look_at_days(days: _Days, lines: Sequence[int], cells: _Cells) -> None:

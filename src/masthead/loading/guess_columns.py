@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -68,7 +69,9 @@ def placed(values: Values) -> Placed:
     found = Placed({}, {}, [])
     names = sorted(values, key=lambda name: plain(name) in UNSURE)
     for name in names:
-        target, comment = _target(plain(name), values[name])
+        # An inner object that is missing in some records is an empty column there.
+        is_object = not any(values[name]) and any(each.startswith(f"{name}.") for each in names)
+        target, comment = ("", "") if is_object else _target(plain(name), values[name])
         if not target:
             found.left.append((name, comment))
             continue
@@ -105,7 +108,7 @@ def sample(name: str, cells: Sequence[str]) -> str:
 
 def looks_secret(text: str) -> bool:
     """Return whether a text looks like a password, a digest or a token."""
-    if re.fullmatch(r"[0-9a-fA-F]{16,}|[$].{8,}", text):
+    if re.fullmatch(r"[0-9a-fA-F]{16,}|[$](?![\d.,]+$).{8,}", text):
         return True
     kinds = sum(bool(re.search(kind, text)) for kind in ("[a-z]", "[A-Z]", "[0-9]", r"[^\w\s]"))
     is_word = not re.search(r"\s|@.+\.|://|^[\d.,:/+-]+T?[\d:.,+-]*Z?$|^\d+\W[A-Za-z]+\W\d+$", text)
@@ -195,7 +198,15 @@ def _exact(word: str, cells: Sequence[str]) -> str:
 def _by_values(target: str, cells: Sequence[str]) -> str:
     if target == "addresses.country_name" and filled(cells) and _most(cells, "^[A-Z]{2}$"):
         return "addresses.country_abbreviation"
+    if target == "subscriptions.date_last_renewed" and any(map(_is_to_come, cells)):
+        return "subscriptions.date_expired"
     return target
+
+
+def _is_to_come(cell: str) -> bool:
+    """Return whether a date is in a year to come."""
+    year = re.search(r"\b[0-9]{4}\b", cell)
+    return year is not None and int(year[0]) > datetime.now(UTC).year
 
 
 def _of_group(word: str, cells: Sequence[str]) -> str:
@@ -214,7 +225,8 @@ def _of_part(word: str, cells: Sequence[str]) -> str:
     for of, before in PARTS.items():
         if found := before.match(word):
             rest = re.sub("^[0-9]+|1$", "", word[found.end() :])
-            target = _exact(rest, cells)
+            target = _exact(rest, cells) or _exact(word[found.end() :], cells)
+            target = target or _exact(word[found.end() :].removeprefix("address"), cells)
             if target == "number":
                 return of
             is_of_it = (
@@ -260,9 +272,11 @@ def _choose_number(found: Placed, name: str, values: Values) -> None:
 
 def _place_by_values(found: Placed, values: Values) -> None:
     """Place the email address of a part of the address, or of a column that has only such."""
-    for target in ("subscribers.email", "billing subscribers.email", "shipping subscribers.email"):
-        if target in found.columns:
-            found.columns["subscribers.email"] = found.columns.pop(target)
+    for group in ("", *(f"{group} " for group in GROUPS)):
+        if (target := f"{group}subscribers.email") in found.columns:
+            name = found.columns["subscribers.email"] = found.columns.pop(target)
+            if group and {"name", "subscribers.last_name"} & found.columns.keys():
+                found.comments[name] = "GUESS: is it the address of the same person as the name?"
             return
     for name, why in found.left:
         cells = values[name]

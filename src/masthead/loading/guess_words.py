@@ -79,7 +79,8 @@ HOUSE_NUMBER = _words(
     "housenumber houseno streetnumber streetno hausnummer hausnr huisnummer numerorue"
 )
 SECOND_LINE = _words(
-    "address2 addressline2 street2 streetline2 streetaddress2 adresszusatz adresse2 adresszeile2 "
+    "address2 addressline2 addr2 street2 streetline2 streetaddress2 adresszusatz adresse2 "
+    "adresszeile2 "
     "zusatz complement complementadresse apt apartment suite unit aptsuite toevoeging "
     "supplementaladdress supplementaladdress1"
 )
@@ -140,14 +141,16 @@ NOTES = re.compile(
 UNSURE = _words(
     "product produkt productname plan planname tier level membership membershiptype "
     "membershiplevel subscription created createdat createdon datecreated joined joinedat "
-    "registered renewaldate end ende nextpaymentdate currentperiodend renewby state note notes type"
+    "registered renewaldate renews from to st pub end ende nextpaymentdate currentperiodend "
+    "renewby state note notes type"
 )
 """Names of columns that often have something else."""
 
 _COLUMNS = {
     "publications.name": (
         "titel title publication publicationname zeitschrift zeitung magazin magazine newspaper "
-        "objekt abo abonnement subscription product produkt productname planname plan tier level "
+        "objekt blatt pub abo abonnement subscription product produkt productname planname plan "
+        "tier level "
         "membershiptype membershiplevel titre revue journal tijdschrift membership"
     ),
     "subscribers.email": (
@@ -172,7 +175,8 @@ _COLUMNS = {
     ),
     "addresses.address": (
         "address address1 addressline1 street streetaddress strasse strassenr strassehausnummer "
-        "strasseundhausnummer anschrift adresse rue address1street streetline1 straat "
+        "strasseundhausnummer strasseundnr strasseundnummer addr addr1 anschrift adresse rue "
+        "address1street streetline1 straat "
         "adresszeile1 adresse1 streetaddress1 calle direccion indirizzo gata via"
     ),
     "addresses.city": (
@@ -180,7 +184,7 @@ _COLUMNS = {
         "citta stad"
     ),
     "addresses.state": (
-        "state region province provincecode stateprovince county bundesland kanton canton "
+        "state st region province provincecode stateprovince county bundesland kanton canton "
         "departement statecode stateregion provincia"
     ),
     "addresses.zip_code": (
@@ -196,21 +200,25 @@ _COLUMNS = {
         "formule support"
     ),
     "subscriptions.copies": (
-        "copies quantity qty exemplare anzahl menge stuck stuckzahl exemplaires quantite ex expl"
+        "copies quantity qty exemplare anzahl anz menge stuck stuckzahl exemplaires quantite ex "
+        "expl"
     ),
     "subscriptions.issues": (
         "issues issuesleft issuesremaining remainingissues ausgaben restausgaben numerosrestants"
     ),
     "subscriptions.date_created": (
-        "datecreated created createdat createdon start startdate startsat begin since seit beginn "
+        "datecreated created createdat createdon from start starts startdate startsat begin "
+        "since seit beginn "
         "startedat subscribedat subscribed joined joineddate datejoined joindate joinedat "
         "membersince registered dateregistered patronagesincedate beginndatum abobeginn abostart "
         "startdatum von debut datedebut depuis"
     ),
     "subscriptions.date_expired": (
-        "dateexpired end enddate endsat expires expiresat expiry expirydate expirationdate until "
+        "dateexpired end ends to enddate endsat expires expiresat expiry expirydate "
+        "expirationdate until "
         "expiration expireson expired validuntil validto paidto renewaldue renewby "
-        "currentperiodend currenttermend nextpaymentdate paiduntil paidthrough ende enddatum "
+        "currentperiodend currenttermend nextpaymentdate paiduntil paidthrough paidthru renews "
+        "findabonnement ende enddatum "
         "aboende bis bezahltbis laufzeitbis gultigbis gueltigbis ablauf ablaufdatum fin datefin "
         "jusque echeance"
     ),
@@ -262,6 +270,9 @@ TYPES = {
             "kombination",
             "bundle",
             "printdigital",
+            "printanddigital",
+            "papiernumerique",
+            "printonline",
             "lesdeux",
         ],
         "Both",

@@ -9,6 +9,7 @@ from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.staging import NUMBERS_PER_FILE, Staging, has_column, option_ids_of, refused
 
 _SECRET = {"password_md5", "password_hash"}
+_DISAGREE = "rows of one record have to agree, or need a key that tells their records apart"
 
 
 def check(staging: Staging, *, discard: bool) -> None:
@@ -56,7 +57,7 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
     if not staging.rows(f"{twice} LIMIT 1"):
         return False
     repeated = f"{staged} AND ({keys}) IN ({twice})"
-    names = [f'"{column.name}"' for column in table.columns]
+    names = [_compared(column.name, f'"{column.name}"') for column in table.columns]
     staging.change(
         f"""
         DELETE FROM staged_{table.name} AS s WHERE {staging.own(table.name, "s")}
@@ -79,8 +80,9 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
             table,
             column.name,
             f"""{shown} || ' in line ' || s.first_line
-                || CASE WHEN s.file = s.first_file THEN '' ELSE ' of another file' END""",
-            f"s.{name} IS DISTINCT FROM s.other",
+                || CASE WHEN s.file = s.first_file THEN '' ELSE ' of another file' END
+                || ': {_DISAGREE}'""",
+            f"{_compared(column.name, name)} IS DISTINCT FROM {_compared(column.name, 'other')}",
             rows=f"""
                 SELECT file, line, {name}, first_value({name}) OVER w AS other,
                     first_value(line) OVER w AS first_line, first_value(file) OVER w AS first_file
@@ -89,6 +91,11 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
         )
     staging.discard(table)
     return True
+
+
+def _compared(column: str, value: str) -> str:
+    """Return an expression for a value of a column that is the same in records that agree."""
+    return f"lower({value})" if column == "email" else value
 
 
 def _check_duplicates(staging: Staging, table: Table) -> None:
