@@ -87,8 +87,7 @@ def test_titles_that_differ_only_in_capitals_or_signs_are_a_warning() -> None:
     """rules, "Warnings of a load": readers of the second one would not get the first."""
     (found,) = warnings("publications", {"name": ["Tide", "Gale", "Tide"]}, {"name": ["tide", ""]})
     assert found.startswith("x.csv:5: name: 'tide' is another publication than 'Tide' in line 2")
-    titles = {"name": ["Tide", "tide"]}
-    assert warnings("publications", titles, is_cleaned=False) == []
+    assert warnings("publications", {"name": ["Tide", "tide"]}, is_cleaned=False) == []
     assert warnings("publications", {"name": ["?", "!", "Tide", "Tides"]}) == []
 
 
