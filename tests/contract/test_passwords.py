@@ -35,7 +35,7 @@ OTHERS = [
 
 @pytest.mark.parametrize("digest", WELL_KNOWN + OTHERS)
 def test_a_digest_is_no_password(digest: str) -> None:
-    """rules, "Passwords in files": the digest of a digest would let nobody log in."""
+    """rules, "Passwords in files": no reader could log in with the digest of a digest."""
     for text in (digest, f" {digest}\n"):
         with pytest.raises(ValueError, match="digests belong in the column password_hash") as error:
             Password().parse(text)
