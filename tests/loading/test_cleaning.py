@@ -13,6 +13,7 @@ from openpyxl import Workbook
 from masthead.loading.cleaning import BadCell, clean, cleaned, key_text, without_decimals
 from masthead.loading.number_formats import code_format
 from masthead.loading.order_files import read_orders
+from masthead.loading.sources import source_batches
 from tests.loading.mapped import load_mapped
 from tests.loading.workbooks import packed
 from tests.long import examples
@@ -208,6 +209,35 @@ def test_formulas_without_a_value_and_errors_are_problems_of_mapped_columns(
             load_mapped(publisher, {name: content}, MEMBERS)
         for place in (f"{name}:2: Since (orders", f"{name}:3: Email (", f"{name}:4: Member no"):
             assert place in str(refused.value)
+
+
+VALUES: st.SearchStrategy[object] = st.one_of(
+    st.integers(0, 10**16),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.booleans(),
+    st.dates(date(1900, 3, 1), date(2100, 1, 1)),
+    st.sampled_from(["=A1", "=", "#REF!", "x", "#", "'"]),
+)
+NUMBER_FORMATS = st.text('0#?;-_*[]<=9"\\dmyhs. @%E+,/()', max_size=8) | st.just("General")
+
+
+@examples(20, 500)
+@given(cells=st.lists(st.tuples(VALUES, NUMBER_FORMATS), min_size=1, max_size=6))
+def test_no_cell_with_a_content_is_taken_for_an_empty_one(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[object, str]]
+) -> None:
+    """rules, "Workbooks"."""
+    book = Workbook()
+    assert book.active
+    book.active.append(["id", "cell"])
+    for line, (value, number_format) in enumerate(cells, 2):
+        book.active.append([line, value])
+        book.active.cell(line, 2).number_format = number_format
+    path = tmp_path_factory.getbasetemp() / "cells.xlsx"
+    path.write_bytes(packed(book))
+    (batch,) = source_batches(path, path.name)
+    assert len(batch.cells[1]) == len(cells)
+    assert all(batch.cells[1])
 
 
 def test_files_of_orders_are_cleaned_too(tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ def test_days_and_months_that_a_spreadsheet_has_swapped_are_refused() -> None:
     for other in ("2026-05-13", "05.06.2026"):
         (line,) = expiries([other], *dates)
         assert "check that days and months are right" in line
+    assert "check that days" in expiries(["2026-05-01", "2026-06-01", "31.12.2099"])[0]
     assert expiries(["31.12.2026", "01.02.2026"]) == []
     assert expiries(["2026-12-01", "2026-02-01"]) == []
 

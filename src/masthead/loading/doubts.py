@@ -68,12 +68,14 @@ class _Days:
     """How a column writes its dates: the first that is ``YYYY-MM-DD``, and the first other one.
 
     ``has_late``: a date ``YYYY-MM-DD`` is after the 12th of its month, so it has one meaning only.
-    ``has_early``: another one is not, so a spreadsheet would have read it as a date.
+    ``has_others``: one is not the 1st, which many terms begin with. ``has_early``: another date is
+    not after the 12th, so a spreadsheet would have read it as a date.
     """
 
     iso: _Doubt | None = None
     other: _Doubt | None = None
     has_late: bool = False
+    has_others: bool = False
     has_early: bool = False
 
 
@@ -152,6 +154,7 @@ class Doubts:
                 continue
             if iso := _ISO_DAY.fullmatch(cell):
                 days.has_late |= int(iso[1]) > _MONTHS
+                days.has_others |= iso[1] != "01"
                 days.iso = days.iso or _Doubt(lines[cells.index(cell)], cell)
             elif other := _WRITTEN_DAY.fullmatch(cell):
                 days.has_early |= max(int(other[1]), int(other[2])) <= _MONTHS
@@ -223,7 +226,7 @@ class Doubts:
 
     def _is_swapped(self, place: tuple[int, str], days: _Days) -> bool:
         """Return False; raise BadInput if the dates of a column must be those of a spreadsheet."""
-        if days.has_late or days.has_early or not days.iso or not days.other:
+        if days.has_late or days.has_early or not (days.has_others and days.iso and days.other):
             return False
         raise BadInput(
             f"{self.label}:{days.iso.line}: {self.column_of(*place)}: a spreadsheet has swapped "
