@@ -261,13 +261,14 @@ class _Loading:
         settings = accounts.settings_of(staging.connection, self.account_id)
         mapper = Mapper(file, keys, str(settings["time_zone"]))
         keys_of_rows = key_columns(file.mapping)
-        alone: list[tuple[int, str]] = []
+        first_alone: tuple[int, str] | None = None
+        alone = 0
         source = source_batches(file.path, file.label, file.said, allow_truncated=allow_truncated)
         for batch in source:
             rows += len(batch.lines) + len(batch.unreadable)
             records = without_others(batch, keys_of_rows) if has_header else batch
             lone = lone_cells(records, file.mapping.columns()) if has_header else {}
-            reported = Reported()
+            reported, loaded = Reported(), set[int]()
             for part, table, mapped, reads in mapper.batches(records):
                 doubts.look(part, table, mapped)
                 checked = check_batch(table, mapped, reads)
@@ -277,15 +278,18 @@ class _Loading:
                     if reported.is_new(problem[0], file.columns_of(part, problem[1]), problem[2])
                 ]
                 _add(staging, number + 1 + part, table, checked._replace(problems=problems))
+                loaded.update(mapped.lines)
                 for line, *_ in problems:
                     lone.pop(line, None)
-            alone += lone.items()
+            found = [(line, value) for line, value in lone.items() if line in loaded]
+            first_alone = first_alone or next(iter(found), None)
+            alone += len(found)
             self.advance(file, batch.done)
         self._warn(doubts)
         if count := mapper.left_out:
             self.note(f"{file.label}: rows that `only` and `except` leave out: {count}")
-        if alone:
-            self.note(f"warning: {told_alone(file.label, alone)}")
+        if first_alone:
+            self.note(f"warning: {told_alone(file.label, *first_alone, alone)}")
         return rows
 
     def _warn(self, doubts: Doubts) -> None:

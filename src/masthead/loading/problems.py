@@ -46,10 +46,12 @@ class Reported:
         return is_new
 
 
-def told_alone(label: str, lines: Sequence[tuple[int, str]]) -> str:
-    """Return a sentence about lines of a file with only one value, which may be titles or notes."""
-    line, value = lines[0]
-    rows = f" ({len(lines)} such rows)" if len(lines) > 1 else ""
+def told_alone(label: str, line: int, value: str, count: int) -> str:
+    """Return a sentence about the first of ``count`` lines of a file with only one value.
+
+    They may be titles or notes.
+    """
+    rows = f" ({count} such rows)" if count > 1 else ""
     value = repr(value[:QUOTED_MAX])
     return f"{label}:{line}: has only one value, {value}{rows}: remove what is no record"
 
