@@ -152,7 +152,7 @@ def numbers_of(books: Operation) -> Iterator[list[Numbers]]:
             s.cancelled_on, s.renew_campaign_active <> 0
         FROM subscriptions AS s
         JOIN publications AS p
-            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscription_id > :last
         ORDER BY s.subscription_id LIMIT :limit
         """,
