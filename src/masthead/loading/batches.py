@@ -16,6 +16,13 @@ QUOTED_MAX = 100
 """The maximum number of characters of a column name or a value that a message quotes."""
 
 
+REASON = "reason"
+"""The last column of a file of rejected rows, ignored when such a file is imported."""
+
+Cells = Sequence[str | None]
+"""The cells of a column: "" is a missing value, None a row without the column."""
+
+
 class Said(NamedTuple):
     """The settings of a file that are known before it is read.
 
@@ -67,7 +74,7 @@ class Batch(NamedTuple):
 
     columns: Sequence[str]
     lines: Sequence[int]
-    cells: Sequence[Sequence[str | None]]
+    cells: Sequence[Cells]
     unreadable: Sequence[UnreadableRow]
     done: int
 

@@ -56,6 +56,12 @@ def with_value(text: str, sentence: str) -> str:
     return f"{value} {sentence}" if sentence.startswith(_PREDICATES) else f"{value} is {sentence}"
 
 
+def fields_by_name(table: Table) -> dict[str, Field]:
+    """Return the columns that a file can fill: those of the table, and ``password``."""
+    fields = {field.name: field for field in table.columns}
+    return fields | ({"password": _PASSWORD} if table.name == "subscribers" else {})
+
+
 class _Bad(str):
     """The problem of an invalid value."""
 
@@ -102,7 +108,7 @@ _Read = tuple[
 
 def _read_batch(table: Table, batch: Batch, reads: Reads | None) -> _Read:
     """Return the stored columns, each with its cells and values, and the columns with problems."""
-    fields = {field.name: field for field in table.columns} | {"password": _PASSWORD}
+    fields = fields_by_name(table)
     columns, cells = list(batch.columns), list(batch.cells)
     values: list[list[Value]] = []
     bad_columns: list[tuple[str, list[Value]]] = []

@@ -6,13 +6,12 @@ one key of the forms in which programs write the same number or address.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Self
 from unicodedata import is_normalized, normalize
 
 from masthead.contract.printable import single_spaced
-
-Cells = Sequence[str | None]
+from masthead.loading.batches import Cells
 
 
 class BadCell(str):
@@ -55,6 +54,9 @@ _TOO_NARROW = (
 _BETWEEN = "|"
 """Stands between the cells that are checked together. It is printable, as all clean text is."""
 
+_PASSES_MAX = 20
+"""How often a text is cleaned at most: a trace can be within another one."""
+
 _DOUBTS = ("  ", "| ", " |", "|'", "|=", "|#", "E+")
 _UNSEEN = re.compile(
     "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -65,7 +67,6 @@ _GUARD = re.compile(r"'(?=[0-9=+@-])")
 _QUOTED = re.compile(r'="((?:[^"]|"")*)"')
 _OF_FORMULA = re.compile(r"=(?:[A-Z][A-Z0-9.]*\(.*|[-+(]?\$?[A-Z]{1,3}\$?[0-9]+.*)?", re.DOTALL)
 _EXPONENT = re.compile(r"-?[0-9](?:[.,][0-9]+)?E\+[0-9]{2,3}")
-_WHOLE = re.compile(r"0*([0-9]+?)(?:\.0+)?")
 _ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 ERROR_WORDS = """
 #NULL! #DIV/0! #VALUE! #REF! #NAME? #NUM! #N/A #SPILL! #CALC! #FIELD! #BLOCKED!
@@ -159,9 +160,10 @@ def clean(text: str) -> str:
     one space, letters are composed (NFC), text that was encoded twice is decoded, and the guards
     ``'`` and ``="…"`` of spreadsheets are removed.
     """
-    before = ""
-    while text != before:
+    for _ in range(_PASSES_MAX):
         before, text = text, _cleaned_once(text)
+        if text == before:
+            break
     return text
 
 
@@ -193,10 +195,8 @@ def _decode(found: re.Match[str]) -> str:
 
 def whole(text: str) -> str:
     """Return a whole number without zeros before it and decimals of zero; other text as it is."""
-    if text[:1] == "0" or text[-1:] == "0":
-        found = _WHOLE.fullmatch(text)
-        return found[1] if found else text
-    return text
+    digits = without_decimals(text)
+    return digits.lstrip("0") or "0" if digits.isascii() and digits.isdecimal() else text
 
 
 def without_decimals(text: str) -> str:

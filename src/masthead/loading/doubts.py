@@ -14,7 +14,7 @@ from unicodedata import normalize
 from masthead.contract.kinds import Date, DateTime
 from masthead.contract.records import Table
 from masthead.errors import BadInput
-from masthead.loading.batches import QUOTED_MAX, Batch
+from masthead.loading.batches import QUOTED_MAX, Batch, Cells
 from masthead.loading.cleaning import BadCell, cleaned, without_decimals
 
 SHOWN_MAX = 20
@@ -32,7 +32,7 @@ _SHORT, _LONG = 4, 5
 
 _TITLES_MAX = 1000
 
-_ADDRESS = re.compile(r"[^@\s;,<>]+@[^@\s;,<>]+\.[^@\s;,<>]+")
+_ADDRESS = re.compile(r"[^@\s;,<>]+@[^@\s;,<>][^@\s;,<>.]*\.[^@\s;,<>]+")
 _LOST_LETTER = re.compile("\ufffd|(?<=[^\\W\\d_])\\?(?=[^\\W\\d_])")
 _MARKUP = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,5});")
 _OF_DAY = re.compile(
@@ -50,8 +50,6 @@ _AS_IT_IS = "so it may not be found: a file with the name of a table is loaded a
 _DAY = "has a date, which a spreadsheet makes of texts such as 3-4: write the text"
 _UNCLEAN = f"has spaces or signs that programs leave in cells, {_AS_IT_IS}"
 _ACCENTS = f"has letters and their accents as two characters, {_AS_IT_IS}"
-
-_Cells = Sequence[str | None]
 
 
 @dataclass
@@ -122,7 +120,7 @@ class Doubts:
                 if name == "zip_code":
                     self._look_at_codes((part, name), batch.lines, cells, by_name)
 
-    def _look_at_texts(self, part: int, name: str, lines: Sequence[int], cells: _Cells) -> None:
+    def _look_at_texts(self, part: int, name: str, lines: Sequence[int], cells: Cells) -> None:
         kinds: dict[str, str] = {}
         for text, kind in _doubtful(name, cells, is_cleaned=self.is_cleaned):
             kinds.setdefault(text, kind)
@@ -148,7 +146,7 @@ class Doubts:
                 self._found.setdefault((column, kind), _Doubt(line, title, 1))
 
     @staticmethod
-    def _look_at_days(days: _Days, lines: Sequence[int], cells: _Cells) -> None:
+    def _look_at_days(days: _Days, lines: Sequence[int], cells: Cells) -> None:
         for cell in dict.fromkeys(cells):
             if not cell or isinstance(cell, BadCell):
                 continue
@@ -164,8 +162,8 @@ class Doubts:
         self,
         place: tuple[int, str],
         lines: Sequence[int],
-        cells: _Cells,
-        by_name: Mapping[str, _Cells],
+        cells: Cells,
+        by_name: Mapping[str, Cells],
     ) -> None:
         countries = next((by_name[name] for name in _COUNTRIES if name in by_name), None)
         by_country = self._codes.setdefault(place, {})
@@ -245,7 +243,7 @@ def _of_rows(count: int) -> str:
     return "" if count == 1 else f" ({count} rows)"
 
 
-def _doubtful(name: str, cells: _Cells, *, is_cleaned: bool) -> Iterator[tuple[str, str]]:
+def _doubtful(name: str, cells: Cells, *, is_cleaned: bool) -> Iterator[tuple[str, str]]:
     """Yield the texts of a column that are doubtful, and what is doubtful."""
     joined = "|".join(filter(None, cells))
     if not is_cleaned:
@@ -274,7 +272,7 @@ def _doubtful(name: str, cells: _Cells, *, is_cleaned: bool) -> Iterator[tuple[s
         yield from ((cell, kind) for cell in _texts(cells) if pattern.search(cell))
 
 
-def _unclean(cells: _Cells) -> Iterator[tuple[str, str]]:
+def _unclean(cells: Cells) -> Iterator[tuple[str, str]]:
     """Yield the texts that a mapped file would be cleaned of, or that are no values."""
     clean = cleaned(cells)
     if clean is cells:
@@ -288,7 +286,7 @@ def _unclean(cells: _Cells) -> Iterator[tuple[str, str]]:
             yield cell, _ACCENTS if normalize("NFC", cell) == better else _UNCLEAN
 
 
-def _texts(cells: _Cells) -> Iterator[str]:
+def _texts(cells: Cells) -> Iterator[str]:
     return (cell for cell in set(cells) if cell and not isinstance(cell, BadCell))
 
 

@@ -24,25 +24,21 @@ from masthead.contract.kinds import (
     Kind,
     Number,
 )
-from masthead.contract.passwords import FILE_COLUMNS, Password
+from masthead.contract.passwords import FILE_COLUMNS
 from masthead.contract.records import ACCOUNTS, TABLES_BY_NAME, Table
 from masthead.errors import BadInput
-from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, Batch, Said
-from masthead.loading.checks import SECRET
+from masthead.loading.batches import NOTHING_SAID, QUOTED_MAX, REASON, Batch, Said
+from masthead.loading.checks import SECRET, fields_by_name
 from masthead.loading.ndjson import JsonNumber, UnreadableValue
 from masthead.loading.regular_files import check_name, check_regular
 from masthead.loading.sources import FORMATS, source_batches, stem_and_format
 from masthead.store.staging import Problem
 
-REASON = "reason"
-"""The last column of a file of rejected rows, ignored when such a file is imported."""
-
 _HEADER_PROBLEMS_MAX = 20
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _KNOWN = {table.name: table for table in (*TABLES_BY_NAME.values(), ACCOUNTS)}
 _KINDS = {
-    table.name: {column.name: column.kind for column in table.columns}
-    | ({"password": Password()} if table.name == "subscribers" else {})
+    table.name: {name: field.kind for name, field in fields_by_name(table).items()}
     for table in _KNOWN.values()
 }
 

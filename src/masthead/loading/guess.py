@@ -11,8 +11,9 @@ from pathlib import Path
 
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
-from masthead.loading.batches import Said
-from masthead.loading.files import REASON, found_in
+from masthead.loading.batches import REASON, Said
+from masthead.loading.checks import fields_by_name
+from masthead.loading.files import found_in
 from masthead.loading.guess_columns import (
     Placed,
     Values,
@@ -28,7 +29,6 @@ from masthead.loading.guess_pivots import Pivot, pivots
 from masthead.loading.guess_table import find_table
 from masthead.loading.guess_values import is_text, with_settings, writing
 from masthead.loading.guess_words import EMPTY
-from masthead.loading.mapping import fields_by_name
 from masthead.loading.sources import FORMATS, complete, stem_and_format, unpacked_name
 
 _DIGITS = re.compile(r"[0-9]+(?:[-_.][0-9]+)*")

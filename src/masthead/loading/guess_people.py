@@ -3,18 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from masthead.circulation.addresses import POSTAL
 from masthead.loading.guess_columns import Placed, Values, filled
 from masthead.loading.guess_lines import Line, of_column, toml, toml_list
 
-_POSTAL = (
-    "company",
-    "address",
-    "city",
-    "state",
-    "zip_code",
-    "country_name",
-    "country_abbreviation",
-)
 _ALWAYS_THERE = ("country_name", "country_abbreviation", "state")
 _NAME = ("first_name", "last_name")
 _FORMS_OF_NAMES = (
@@ -91,14 +83,14 @@ class People:
     def groups(self) -> Iterator[str]:
         """Yield the beginnings of targets that have an address: the one for copies first."""
         for group in ("shipping ", "", "billing "):
-            if any(f"{group}addresses.{part}" in self._placed for part in _POSTAL[:3]):
+            if any(f"{group}addresses.{part}" in self._placed for part in POSTAL[:3]):
                 yield group
 
     def address(self, group: str) -> tuple[list[Line], list[str]]:
         """Return the lines of an address, and the columns of which one has a value if it exists."""
         columns = {
             part: name
-            for part in _POSTAL
+            for part in POSTAL
             if (name := self._placed.get(f"{group}addresses.{part}")) is not None
         }
         lines = [

@@ -15,6 +15,7 @@ from masthead.loading.guess_lines import Line, toml
 from masthead.loading.guess_words import KNOWN, NOTES, plain
 from masthead.loading.not_records import is_total
 from masthead.loading.sources import source_batches, source_rows
+from masthead.loading.table_place import joined
 from masthead.loading.xlsx import sheets_of
 
 ROWS_MAX = 20_000
@@ -24,6 +25,9 @@ _NAMES_AMONG = 30
 _NOTES_MAX = 10
 _BODY = 200
 _QUOTED_MAX = 40
+_CELL_MAX = 300
+"""The maximum number of characters of a cell that are compared."""
+
 
 Row = tuple[int, list[str]]
 
@@ -54,7 +58,7 @@ def find_table(path: Path, label: str, said: Said) -> Found:
         return Found(settings, [], [])
     rows[0][1][:1] = [name.removeprefix("\ufeff") for name in rows[0][1][:1]]
     header = _header(rows)
-    names = _joined(rows, header)
+    names = joined([rows[n][1] for n in header])
     if header != [0]:
         lines = [rows[n][0] for n in header]
         above = f": above it is {quoted(_first(rows[0][1]))}" if header[0] else ""
@@ -89,7 +93,7 @@ def _of_objects(path: Path, label: str, said: Said) -> Found:
 
 
 def _cleaned(cells: Sequence[str | None]) -> list[str]:
-    return [(cell or "").strip() for cell in cleaned(cells)]
+    return [(cell or "").strip()[:_CELL_MAX] for cell in cleaned(cells)]
 
 
 def _batches(path: Path, label: str, said: Said) -> Generator[Batch, None, None]:
@@ -184,8 +188,8 @@ def _with_second(rows: Sequence[Row], best: int) -> list[int]:
             continue
         (other,) = {*pair} - {best}
         others = list(filter(None, rows[other][1]))
-        joined = list(filter(None, _joined(rows, pair)))
-        if len(others) > 1 and all(map(_is_name, others)) and len(set(joined)) > len(set(names)):
+        both = set(filter(None, joined([rows[n][1] for n in pair])))
+        if len(others) > 1 and all(map(_is_name, others)) and len(both) > len(set(names)):
             return pair
     return [best]
 
@@ -217,18 +221,6 @@ def _known(cells: Sequence[str]) -> int:
     return sum(plain(cell) in KNOWN for cell in cells if cell)
 
 
-def _joined(rows: Sequence[Row], header: Sequence[int]) -> list[str]:
-    """Return the names; of two rows, an empty cell of the upper one has the name on its left."""
-    if len(header) == 1:
-        return list(rows[header[0]][1])
-    upper, lower = (rows[n][1] for n in header)
-    names, left = [], ""
-    for n in range(max(len(upper), len(lower))):
-        left = _at(upper, n) or left
-        names.append(f"{left} {_at(lower, n)}".strip())
-    return names
-
-
 # Notes below.
 
 
@@ -239,7 +231,7 @@ def _notes(last: Sequence[Row], used: set[int]) -> list[Row]:
     def is_note(number: int) -> bool:
         line, cells = last[number]
         filled = _filled(cells)
-        text = _first(cells)
+        text = _first(cells)[:_CELL_MAX]
         has_word = NOTES.match(plain(text)) or any(is_total(cells[n]) for n in filled)
         if has_word and len(filled) * 2 <= max(len(used), 2):
             return True

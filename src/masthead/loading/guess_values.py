@@ -7,10 +7,10 @@ from datetime import date
 
 from masthead.contract.kinds import Bit, Bool, Date, DateTime, DecimalText, Flag, Number, OneOf
 from masthead.contract.records import TABLES_BY_NAME, Table
+from masthead.loading.checks import fields_by_name
 from masthead.loading.guess_columns import Values, filled
 from masthead.loading.guess_lines import Line, toml, toml_list
 from masthead.loading.guess_words import NO, TYPES, YES, plain
-from masthead.loading.mapping import fields_by_name
 from masthead.loading.mapping_dates import DayOfMonth, forms_of
 from masthead.loading.mapping_values import Column, Writing, reader
 

@@ -11,35 +11,14 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from masthead.contract.passwords import Password
-from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.contract.shapes import Field
+from masthead.contract.records import Table
 from masthead.loading.batches import NOTHING_SAID, Said
 from masthead.loading.mapping_values import Column, Writing
 from masthead.loading.templates import Split
 from masthead.loading.words import Words
 
-__all__ = [
-    "ALWAYS",
-    "Column",
-    "Condition",
-    "Each",
-    "FileMapping",
-    "Fixed",
-    "Key",
-    "KeyChoice",
-    "Source",
-    "TableMapping",
-    "columns_of",
-    "fields_by_name",
-    "nearest",
-    "target_of",
-]
-
 SHOWN_MAX = 100
 """The maximum number of characters of a name that a message quotes."""
-
-_PASSWORD = Field("password", Password(), TABLES_BY_NAME["subscribers"].columns[1].missing)
 
 
 class Fixed(NamedTuple):
@@ -196,12 +175,6 @@ def columns_of(source: Source) -> tuple[str, ...]:
         conditions = (name for choice in source.choices for name in choice.when)
         return tuple(dict.fromkeys((*source.columns, *conditions)))
     return source.columns
-
-
-def fields_by_name(table: Table) -> dict[str, Field]:
-    """Return the columns that a mapping can fill: those of the table, and ``password``."""
-    fields = {field.name: field for field in table.columns}
-    return fields | ({"password": _PASSWORD} if table.name == "subscribers" else {})
 
 
 def target_of(table: Table, column: str) -> str | None:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from masthead.loading.batches import QUOTED_MAX, UnreadableRow
+from masthead.loading.batches import QUOTED_MAX, Cells, UnreadableRow
 from masthead.loading.checks import with_value
 from masthead.loading.cleaning import BadCell, cleaned
 from masthead.loading.mapping import Condition, FileMapping
-from masthead.loading.mapping_items import Cells, with_items
+from masthead.loading.mapping_items import with_items
 from masthead.loading.mapping_values import Column
 from masthead.loading.templates import Split
 from masthead.loading.words import Words

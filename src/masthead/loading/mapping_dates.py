@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
+from masthead.loading.batches import QUOTED_MAX
 from masthead.loading.month_names import month_of
 
 ISO = "YYYY-MM-DD"
@@ -190,6 +191,6 @@ def _reason(text: str, forms: Sequence[Form]) -> str | None:
 
 def _reason_after_day(rest: str) -> str:
     if begin := _CLOCK.match(rest):
-        after = rest[begin.end() :].strip()
+        after = rest[begin.end() :].strip()[:QUOTED_MAX]
         return f"{after!r} after the time is neither AM, PM nor a zone such as Z or +02:00"
-    return f"{rest.strip()!r} after the day is no time"
+    return f"{rest.strip()[:QUOTED_MAX]!r} after the day is no time"

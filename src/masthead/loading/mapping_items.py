@@ -3,10 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
+from masthead.loading.batches import Cells
 from masthead.loading.cleaning import BadCell
 from masthead.loading.mapping import Each
-
-Cells = Sequence[str | None]
 
 _ITEMS_MAX = 500
 """The maximum number of items in a cell."""

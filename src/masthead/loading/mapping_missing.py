@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from masthead.contract.records import Table
-from masthead.loading.batches import QUOTED_MAX, UnreadableRow
+from masthead.loading.batches import QUOTED_MAX, Cells, UnreadableRow
+from masthead.loading.checks import fields_by_name
 from masthead.loading.mapping import (
     FileMapping,
     Key,
     Source,
     TableMapping,
     columns_of,
-    fields_by_name,
 )
-
-Cells = Sequence[str | None]
 
 
 class MissingRecords:

@@ -14,14 +14,15 @@ from masthead.contract.records import Table
 from masthead.errors import BadInput
 from masthead.loading.batches import (
     QUOTED_MAX,
+    REASON,
     Batch,
+    Cells,
     Said,
     UnreadableRow,
     first_repeated,
 )
-from masthead.loading.checks import SECRET
+from masthead.loading.checks import SECRET, fields_by_name
 from masthead.loading.cleaning import BadCell, key_text
-from masthead.loading.files import REASON
 from masthead.loading.mapping import (
     FileMapping,
     Fixed,
@@ -30,11 +31,9 @@ from masthead.loading.mapping import (
     Source,
     TableMapping,
     columns_of,
-    fields_by_name,
     nearest,
 )
 from masthead.loading.mapping_columns import Columns, Rows, kept
-from masthead.loading.mapping_items import Cells
 from masthead.loading.mapping_missing import MissingRecords
 from masthead.loading.mapping_values import Column, Value, reader
 from masthead.loading.sources import stem_and_format

@@ -5,6 +5,7 @@ place, such as ``files[2].tables.subscribers.type``.
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from masthead.contract.passwords import FILE_COLUMNS
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import BadInput
 from masthead.loading.batches import Said
-from masthead.loading.checks import SECRET
+from masthead.loading.checks import SECRET, fields_by_name
 from masthead.loading.mapping import (
     Condition,
     Each,
@@ -23,7 +24,6 @@ from masthead.loading.mapping import (
     Source,
     TableMapping,
     columns_of,
-    fields_by_name,
 )
 from masthead.loading.mapping_dates import form_of, forms_of
 from masthead.loading.mapping_missing import subjects
@@ -323,16 +323,13 @@ class _Entry:
                 if target in SECRET and not parts.keys().isdisjoint(columns_of(source)):
                     at = f"{mapped.place}.{target}"
                     self._mistakes.add(at, "has to be a whole cell, and not a part of one")
-        for name in [name for name in parts if parts[name] != _first_origin(mapping, name)]:
+        counts = Counter(
+            name
+            for splits in mapping.splits.values()
+            for name in dict.fromkeys(name for split in splits for name in split.names)
+        )
+        for name in (name for name, count in counts.items() if count > 1):
             self._add("split", f"two columns have a part {name!r}")
-
-
-def _first_origin(mapping: FileMapping, name: str) -> str:
-    return next(
-        column
-        for column, splits in mapping.splits.items()
-        if any(name in split.names for split in splits)
-    )
 
 
 def _condition(only: _Words, excepted: _Words) -> Condition:

@@ -5,6 +5,7 @@ The others are empty in the file, so the rows would lose the value that everybod
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from masthead.loading.cleaning import BadCell
@@ -88,11 +89,15 @@ def _ranges(xml: Iterable[bytes]) -> Iterator[_Range]:
             end = found.end()
             left, top, right, bottom = (group.decode() for group in found.groups())
             name = f"{left}{top}:{right}{bottom}"
-            yield _Range(int(top), _number(left), int(bottom), _number(right), name)
+            yield _Range(
+                int(top), number_of_column(left), int(bottom), number_of_column(right), name
+            )
         tail = piece[max(end, len(piece) - _LENGTH_MAX) :]
 
 
-def _number(letters: str) -> int:
+@lru_cache(maxsize=20_000)
+def number_of_column(letters: str) -> int:
+    """Return the number of a column by its letters, from 1 on: 28 for ``AB``."""
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter) - ord("A") + 1

@@ -51,6 +51,7 @@ _LANGUAGES = [frozenset(f"{letters}{letters.upper()}") - {"S"} for letters in _A
 SEGMENTS_MAX = 2_000
 """The maximum number of pieces of a file that are compared."""
 
+_SEGMENT_BYTES_MAX = 200
 _RATHER_ODD = 0.3
 """How much a word counts that is hard to speak, or of another language; an odd word counts 1."""
 
@@ -64,15 +65,15 @@ _NEAR_SHARE = 0.25
 _NOISE_MAX = 0.3
 """If no reading is the best one, the detector's is taken if no larger share of its words is odd."""
 
-_SEGMENT = re.compile(rb"[^\x00-\x2f\x3a-\x3f]*[\x80-\xff][^\x00-\x2f\x3a-\x3f]*")
-_WORD = re.compile(r"(?:[a-zA-Z]|[^\x00-\x7f])*[^\x00-\x7f](?:[a-zA-Z]|[^\x00-\x7f])*")
+_SEGMENT = re.compile(rb"[^\x00-\x2f\x3a-\x3f]+")
+_WORD = re.compile("[a-zA-Z\x80-\U0010ffff]+")
 _NO_LETTERS = frozenset("\u0192\u02c6\u02dc\u02da\u00b8\u00aa\u00ba\ufffd")
 # Quotes, dashes, currencies, footnotes and the like, which stand beside words.
 _BEFORE_WORDS = frozenset(
     "\u201e\u201c\u201d\u2018\u2019\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1\u00a7\u20ac"
     "\u00a3\u2013\u2014\u2022\u00b7\u00b0(\u00a0\u00ad"
 )
-_BEHIND_WORDS = frozenset(
+_AFTER_WORDS = frozenset(
     "\u201c\u201d\u2018\u2019\u00ab\u00bb\u2039\u203a\u2026\u00ae\u2122\u00a9\u00b0\u00aa"
     "\u00ba\u00b2\u00b3\u00b9\u20ac\u00a3\u2013\u2014\u00b7\u00a0\u00ad"
 )
@@ -116,9 +117,10 @@ class UndecidableError(ValueError):
 
 
 def segments(data: bytes) -> Iterator[bytes]:
-    """Yield the pieces of a file that have bytes beyond ASCII."""
+    """Yield the pieces of a file that have bytes beyond ASCII and are no longer than words are."""
     for found in _SEGMENT.finditer(data):
-        yield found[0]
+        if len(found[0]) <= _SEGMENT_BYTES_MAX and not found[0].isascii():
+            yield found[0]
 
 
 def most_plausible(found: str, pieces: Collection[bytes]) -> str:
@@ -143,7 +145,8 @@ def most_plausible(found: str, pieces: Collection[bytes]) -> str:
 def _reading(encoding: str, pieces: Collection[bytes]) -> Reading:
     words: set[str] = set()
     for piece in pieces:
-        words.update(_WORD.findall(piece.decode(encoding, "replace")))
+        found = _WORD.findall(piece.decode(encoding, "replace"))
+        words.update(word for word in found if not word.isascii())
     good = [word for word in words if not _is_odd(word)]
     letters = [frozenset(filter(_is_letter_beyond, word)) for word in good]
     odd: float = len(words) - len(good)
@@ -167,45 +170,44 @@ def _is_odd(word: str) -> bool:
         return True
     around = f" {word} "
     return any(
-        _is_odd_letter(before, character, behind)
+        _is_odd_letter(before, character, after)
         if character.isalpha() and character not in _NO_LETTERS
         else _is_odd_sign(around, n)
-        for n, (before, character, behind) in enumerate(
+        for n, (before, character, after) in enumerate(
             zip(around, around[1:], around[2:], strict=False), 1
         )
         if character > "\x7f"
     )
 
 
-def _is_odd_letter(before: str, letter: str, behind: str) -> bool:
+def _is_odd_letter(before: str, letter: str, after: str) -> bool:
     if letter.isupper():
-        return before.islower() or (before.isupper() and behind.islower())
-    return before.isupper() and behind.isupper() and letter != "ß"
+        return before.islower() or (before.isupper() and after.islower())
+    return before.isupper() and after.isupper() and letter != "ß"
 
 
 def _is_odd_sign(around: str, n: int) -> bool:
-    before, sign, behind = around[n - 1], around[n], around[n + 1]
-    is_after, is_before = before.isalpha(), behind.isalpha()
+    before, sign, after = around[n - 1], around[n], around[n + 1]
+    is_after, is_before = before.isalpha(), after.isalpha()
     if (category := unicodedata.category(sign)) in {"Cc", "Mn", "Mc"}:
         return category == "Cc"  # marks are parts of letters
     if is_after and is_before:
         if sign == "\u2019":
             return n - 1 > _ELIDED_MAX and len(around) - n - 2 > 1
         if sign in _DASHES:
-            return before.islower() and behind.islower()
+            return before.islower() and after.islower()
         return sign not in _WITHIN_WORDS
-    return (is_before and sign not in _BEFORE_WORDS) or (is_after and sign not in _BEHIND_WORDS)
+    return (is_before and sign not in _BEFORE_WORDS) or (is_after and sign not in _AFTER_WORDS)
 
 
 def _is_unlikely(word: str) -> bool:
     """Return whether a letter beyond ASCII makes a word that is hard to speak."""
     kinds = "".join(_kind(character) for character in word)
-    beyond = [n for n, character in enumerate(word) if character > "\x7f"]
     if len(word) > 2 and "V" not in kinds:
         return True
     for run in re.finditer("C+|V+", kinds):
         limit = _RUN_OF_CONSONANTS if run[0][0] == "C" else _RUN_OF_VOWELS
-        if len(run[0]) >= limit and any(run.start() <= n < run.end() for n in beyond):
+        if len(run[0]) >= limit and not word[run.start() : run.end()].isascii():
             return True
     return False
 

@@ -1,14 +1,12 @@
 """Where the table of a file is: its header, and the rows after its last record."""
 
+import io
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
 from itertools import zip_longest
 
 from masthead.errors import BadInput
-from masthead.loading.batches import Said
-
-_REASON = "reason"
-"""The last column of a file of rejected rows, whose header is its first row."""
+from masthead.loading.batches import REASON, Said
 
 
 def rows_of_table(
@@ -25,7 +23,7 @@ def rows_of_table(
     if header is None:
         return
     yield header
-    is_rejected = bool(header[1]) and header[1][-1] == _REASON
+    is_rejected = bool(header[1]) and header[1][-1] == REASON
     if not said.skip_last or is_rejected:
         yield from found
         return
@@ -41,8 +39,8 @@ def text_of_table(text: str, said: Said) -> str:
 
     They have no separators, or others than the table.
     """
-    lines = text.splitlines(keepends=True)
-    is_rejected = bool(lines) and lines[0].rstrip("\r\n\"'").endswith(_REASON)
+    lines = io.StringIO(text, newline="").readlines()
+    is_rejected = bool(lines) and lines[0].rstrip("\r\n\"'").endswith(REASON)
     return text if is_rejected or not said.header else "".join(lines[said.header[0] - 1 :])
 
 
@@ -52,7 +50,7 @@ def _header(
     """Return the first line and the names of a header in the lines ``wanted``."""
     names: list[list[str]] = []
     for line, row in rows:
-        if not names and line < wanted[0] and row[-1] == _REASON:
+        if not names and line < wanted[0] and row[-1] == REASON:
             return line, row
         if line in wanted:
             names.append(row)
@@ -65,19 +63,20 @@ def _header(
         raise BadInput(
             f"{label}: has no names in line {lines}, where the mapping says that the header is"
         )
-    joined = names[-1]
-    for upper in reversed(names[:-1]):
-        joined = _joined(upper, joined)
-    return wanted[0], joined
+    return wanted[0], joined(names)
 
 
-def _joined(upper: Sequence[str], lower: Sequence[str]) -> list[str]:
-    """Return the names of two rows; the upper one can have a name for several columns."""
-    names = []
-    last = ""
-    for above, below in zip_longest(map(str.strip, upper), map(str.strip, lower), fillvalue=""):
-        names.append(f"{above or last} {below}".strip())
-        if above:
-            # A name with nothing below is that of its own column only.
-            last = above if below else ""
+def joined(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names that the rows of a header have together, the upper row first.
+
+    A name of an upper row can be that of several columns.
+    """
+    names = list(rows[-1])
+    for upper in reversed(rows[:-1]):
+        lower, names, last = names, [], ""
+        for above, below in zip_longest(map(str.strip, upper), map(str.strip, lower), fillvalue=""):
+            names.append(f"{above or last} {below}".strip())
+            if above:
+                # A name with nothing below is that of its own column only.
+                last = above if below else ""
     return names

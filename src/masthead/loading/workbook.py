@@ -15,7 +15,7 @@ from typing import IO
 from masthead.errors import BadInput
 from masthead.loading.batches import CELLS_MAX, ROW_BYTES_MAX, too_long, too_many_cells
 from masthead.loading.cleaning import NO_VALUE, BadCell, formula_error
-from masthead.loading.merged_cells import MergedCells
+from masthead.loading.merged_cells import MergedCells, number_of_column
 from masthead.loading.package_parts import Part, TooMuchError, check_directory, told
 from masthead.loading.workbook_styles import Styles
 
@@ -261,7 +261,6 @@ class _Rows:
         self._part = part
         self._value = value
         self._ready: list[tuple[int, list[object]]] = []
-        self._columns: dict[str, int] = {}
         self._line = 0
         self._column = 0
         self._count = 0
@@ -333,7 +332,7 @@ class _Rows:
     def _end_cell(self) -> None:
         cell = self._cell
         place = cell.attributes.get("r")
-        self._column = self._column_of(place) if place else self._column + 1
+        self._column = _column_of(place) if place else self._column + 1
         value = self._value(cell)
         if value is None:
             return
@@ -356,19 +355,13 @@ class _Rows:
             raise TooMuchError("has more empty cells than records have")
         self._ready.append((self._line, self._row))
 
-    def _column_of(self, place: str) -> int:
-        """Return the number of the column of ``AB7``; raise ValueError if it has none."""
-        found = _COLUMN.fullmatch(place.upper())
-        if found is None:
-            raise ValueError("a cell without a place")
-        letters = found.group(1)
-        number = self._columns.get(letters)
-        if number is None:
-            number = 0
-            for letter in letters:
-                number = number * 26 + ord(letter) - ord("A") + 1
-            self._columns[letters] = number
-        return number
+
+def _column_of(place: str) -> int:
+    """Return the number of the column of ``AB7``; raise ValueError if it has none."""
+    found = _COLUMN.fullmatch(place.upper())
+    if found is None:
+        raise ValueError("a cell without a place")
+    return number_of_column(found.group(1))
 
 
 def _nothing(_name: str) -> None:
