@@ -131,7 +131,7 @@ class Doubts:
             if cell is not None and cell in kinds:
                 self._found.setdefault((column, kinds[cell]), _Doubt(line, cell)).count += 1
 
-    def _look_at_titles(self, column: str, lines: Sequence[int], cells: _Cells) -> None:
+    def _look_at_titles(self, column: str, lines: Sequence[int], cells: Cells) -> None:
         for title in dict.fromkeys(cells):
             if not title or len(self._titles) == _TITLES_MAX:
                 continue

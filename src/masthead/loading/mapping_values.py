@@ -79,7 +79,7 @@ class Column(NamedTuple):
 
     @property
     def is_always_there(self) -> bool:
-        """Whether each row has a value, whatever its cells are."""
+        """Whether each row has a value, even if its cells are empty."""
         has_empty = self.values is not None and "" in self.values.exact
         return not self.columns or self.default is not None or has_empty
 
@@ -217,7 +217,7 @@ def _number_reader(decimal: str | None, currency: str | None, *, has_types: bool
 
 
 def _without(currency: str, text: str) -> str:
-    """Return an amount without the currency before or behind it: ``-€5`` and ``-5 €`` are -5."""
+    """Return an amount without the currency before or after it: ``-€5`` and ``-5 €`` are -5."""
     is_negative = text.startswith("-")
     amount = text[is_negative:].strip().removeprefix(currency).removesuffix(currency).strip()
     return f"-{amount}" if is_negative else amount

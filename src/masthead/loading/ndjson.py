@@ -147,7 +147,7 @@ def _check_keys(text: bytes, record: dict[str, object]) -> None:
 
 
 def any_text(record: dict[str, object]) -> dict[str, str]:
-    """Return the cells of an object whatever its types.
+    """Return the cells of an object with values of any type.
 
     A value of an inner object has the path as its column, such as ``payer.city`` or, in a list
     of objects, ``items.0.name``. Raises UnreadableValue for more than 10,000 cells or levels that

@@ -150,7 +150,7 @@ def _rows(book: Workbook, sheet: str, label: str) -> Iterator[tuple[int, list[st
 
 @contextmanager
 def _understood(label: str) -> Iterator[None]:
-    """Raise BadInput for whatever a broken workbook raises."""
+    """Raise BadInput for any exception of a broken workbook."""
     try:
         yield
     except BadInput:
