@@ -142,6 +142,33 @@ def test_an_email_address_in_other_letters_is_the_same(publisher: Publisher) -> 
     assert [row["email"] for row in publisher.table("subscribers")] == ["ann@x.org"]
 
 
+def test_records_of_one_key_are_joined_if_their_columns_agree(publisher: Publisher) -> None:
+    """rules, "Flat rows": the payer of a gift can be its recipient, or that of another one."""
+    mapping = """
+        [[files]]
+        name = "s"
+        [[files.tables.subscribers]]
+        subscriber_id = "payer"
+        email = "mail"
+        first_name = "payer name"
+        [[files.tables.subscribers]]
+        subscriber_id = "reader"
+        first_name = "name"
+        source = "from"
+    """
+    header = "payer,mail,payer name,reader,name,from\n"
+    content = header + "1,a@x.org,Ann,1,Ann,fair\n2,b@x.org,Bo,1,Ann,fair\n3,,Cy,2,Bo,\n"
+    loaded = load_mapped(publisher, {"s.csv": content}, mapping)
+    assert loaded.counts == {"subscribers": Counts(3, 0, 0)}
+    rows = [(r["email"], r["first_name"], r["source"]) for r in publisher.table("subscribers")]
+    assert rows == [("a@x.org", "Ann", "fair"), ("b@x.org", "Bo", None), (None, "Cy", None)]
+    again = load_mapped(publisher, {"s.csv": content}, mapping)
+    assert again.counts == {"subscribers": Counts(0, 0, 3)}
+    assert refusal(publisher, {"s.csv": header + "1,a@x.org,Ann,1,Bob,fair\n"}, mapping) == [
+        f"s.csv:2: name (subscribers.first_name): 'Bob' here, and 'Ann' in line 2{DISAGREE}"
+    ]
+
+
 def test_two_titles_can_be_one_publication(publisher: Publisher) -> None:
     """The page about mappings, "Ids made from keys"."""
     values = '{ column = "B", values = { Tide = 1, "The Tide" = 1 } }'

@@ -34,6 +34,7 @@ _TIME = (
     r"(?: ?(?P<zone>[Zz]|UTC|GMT|(?:UTC|GMT)?[-+][0-9]{2}:?[0-9]{2}))?)?"
 )
 _CLOCK = re.compile(r"[T,]? *[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?")
+_SERIAL = re.compile("[2-7][0-9]{4}")
 _NAMED = re.compile(r"[^\W\d_]{3,}")
 _MONTH = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{4}")
 _SINCE_1970 = re.compile("(?P<unix>[0-9]{9,10})(?:[0-9]{3})?(?:[.][0-9]{1,9})?")
@@ -182,6 +183,11 @@ def _reason(text: str, forms: Sequence[Form]) -> str | None:
     for form in forms:
         if found := re.match(form.pattern.pattern.removesuffix(_TIME), text, re.IGNORECASE):
             return _reason_after_day(text[found.end() :])
+    if _SERIAL.fullmatch(text):
+        day = date(1899, 12, 30) + timedelta(days=int(text))
+        return f"{day} as a number in a spreadsheet: give the column a format of dates there"
+    if _SINCE_1970.fullmatch(text):
+        return "seconds since 1970 need the form 'unix'"
     if _NAMED.search(text):
         return "a name of a month needs a form with MMM, such as 'D MMM YYYY'"
     if _MONTH.fullmatch(text):

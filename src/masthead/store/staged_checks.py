@@ -6,7 +6,14 @@ square (rules, "The time that a load takes").
 """
 
 from masthead.contract.records import TABLES_BY_NAME, Table
-from masthead.store.staging import NUMBERS_PER_FILE, Staging, has_column, option_ids_of, refused
+from masthead.store.staging import (
+    DERIVED,
+    NUMBERS_PER_FILE,
+    Staging,
+    has_column,
+    option_ids_of,
+    refused,
+)
 
 _SECRET = {"password_md5", "password_hash"}
 _DISAGREE = "rows of one record have to agree, or need a key that tells their records apart"
@@ -45,18 +52,48 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
 
 
 def _drop_repeated(staging: Staging, table: Table) -> bool:
-    """Delete repeated records of mapped files; return whether there were any.
+    """Make one record of the repeated records of mapped files; return whether there were any.
 
-    Repeats that differ are deleted too, and are problems. Only rows with the same columns are
-    compared; :func:`_check_duplicates` handles the others.
+    It has the columns of all of them (rules, "Flat rows"). Repeats that differ in a column are
+    deleted, and are problems.
     """
-    is_mapped = f"t.file % {NUMBERS_PER_FILE} > 0"
     keys = ", ".join(table.key)
-    staged = f"{staging.rows_of(table.name)} AS t WHERE {is_mapped}"
+    staged = f"{staging.rows_of(table.name)} AS t WHERE t.file % {NUMBERS_PER_FILE} > 0"
     twice = f"SELECT {keys} FROM {staged} GROUP BY {keys} HAVING count(*) > 1"
     if not staging.rows(f"{twice} LIMIT 1"):
         return False
     repeated = f"{staged} AND ({keys}) IN ({twice})"
+    _drop_same(staging, table, repeated)
+    if not staging.rows(f"{twice} LIMIT 1"):
+        return True
+    for column in table.values:
+        name = f'"{column.name}"'
+        here, there = (f"coalesce('''' || s.{of} || '''', 'nothing')" for of in (name, "other"))
+        is_secret = column.name in _SECRET
+        shown = "'differs from that'" if is_secret else f"{here} || ' here, and ' || {there}"
+        staging.find(
+            table,
+            column.name,
+            f"""{shown} || ' in line ' || s.first_line
+                || CASE WHEN s.file / {NUMBERS_PER_FILE} = s.first_file / {NUMBERS_PER_FILE}
+                    THEN '' ELSE ' of another file' END
+                || ': {_DISAGREE}'""",
+            f"{_compared(column.name, name)} IS DISTINCT FROM {_compared(column.name, 'other')}",
+            rows=f"""
+                SELECT file, line, {name}, first_value({name}) OVER w AS other,
+                    first_value(line) OVER w AS first_line, first_value(file) OVER w AS first_file
+                FROM {repeated} AND {has_column(table, column.name, "t")}
+                WINDOW w AS (PARTITION BY {keys} ORDER BY file, line)""",
+        )
+    staging.discard(table)
+    if staging.rows(f"{twice} LIMIT 1"):
+        _join(staging, table, repeated)
+        _drop_same(staging, table, repeated)
+    return True
+
+
+def _drop_same(staging: Staging, table: Table, repeated: str) -> None:
+    """Delete all but the first of the repeated records that have the same columns and values."""
     names = [_compared(column.name, f'"{column.name}"') for column in table.columns]
     staging.change(
         f"""
@@ -69,28 +106,24 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
                 WHERE u.nth > 1)
         """
     )
-    if not staging.rows(f"{twice} LIMIT 1"):
-        return True
-    for column in table.values:
-        name = f'"{column.name}"'
-        here, there = (f"coalesce('''' || s.{of} || '''', 'nothing')" for of in (name, "other"))
-        is_secret = column.name in _SECRET
-        shown = "'differs from that'" if is_secret else f"{here} || ' here, and ' || {there}"
-        staging.find(
-            table,
-            column.name,
-            f"""{shown} || ' in line ' || s.first_line
-                || CASE WHEN s.file = s.first_file THEN '' ELSE ' of another file' END
-                || ': {_DISAGREE}'""",
-            f"{_compared(column.name, name)} IS DISTINCT FROM {_compared(column.name, 'other')}",
-            rows=f"""
-                SELECT file, line, {name}, first_value({name}) OVER w AS other,
-                    first_value(line) OVER w AS first_line, first_value(file) OVER w AS first_file
-                FROM {repeated}
-                WINDOW w AS (PARTITION BY {keys}, present ORDER BY file, line)""",
-        )
-    staging.discard(table)
-    return True
+
+
+def _join(staging: Staging, table: Table, repeated: str) -> None:
+    """Give each of the repeated records the columns of all of them, which agree."""
+    names = [*(column.name for column in table.values), *DERIVED.get(table.name, {})]
+    bits = " + ".join(f"max(present & {1 << n})" for n in range(len(table.columns)))
+    staging.change(
+        f"""
+        UPDATE staged_{table.name} AS s
+        SET present = m.present, {", ".join(f'"{name}" = m."{name}"' for name in names)}
+        FROM (
+            SELECT {", ".join(table.key)}, {bits} AS present,
+                {", ".join(f'max("{name}") AS "{name}"' for name in names)}
+            FROM {repeated} GROUP BY {", ".join(table.key)}) AS m
+        WHERE {staging.own(table.name, "s")} AND s.file % {NUMBERS_PER_FILE} > 0
+            AND {" AND ".join(f"s.{name} = m.{name}" for name in table.key)}
+        """
+    )
 
 
 def _compared(column: str, value: str) -> str:
