@@ -183,16 +183,20 @@ def _reason(text: str, forms: Sequence[Form]) -> str | None:
     for form in forms:
         if found := re.match(form.pattern.pattern.removesuffix(_TIME), text, re.IGNORECASE):
             return _reason_after_day(text[found.end() :])
-    if _SERIAL.fullmatch(text):
-        day = date(1899, 12, 30) + timedelta(days=int(text))
-        return f"{day} as a number in a spreadsheet: give the column a format of dates there"
-    if _SINCE_1970.fullmatch(text):
-        return "seconds since 1970 need the form 'unix'"
+    if text.isdecimal() and (reason := _reason_for_number(text)):
+        return reason
     if _NAMED.search(text):
         return "a name of a month needs a form with MMM, such as 'D MMM YYYY'"
     if _MONTH.fullmatch(text):
         return "a month without a day needs a form such as 'YYYY-MM', and day = 'last' or 'first'"
     return None
+
+
+def _reason_for_number(text: str) -> str | None:
+    if _SERIAL.fullmatch(text):
+        day = date(1899, 12, 30) + timedelta(days=int(text))
+        return f"{day} as a number in a spreadsheet: give the column a format of dates there"
+    return "seconds since 1970 need the form 'unix'" if _SINCE_1970.fullmatch(text) else None
 
 
 def _reason_after_day(rest: str) -> str:
