@@ -302,6 +302,12 @@ def test_an_inner_object_that_is_missing_in_a_record_is_no_address(tmp_path: Pat
     assert 'city = "customer.address.city"  # GUESS: by a part of its name' in lines
 
 
+def test_seconds_since_1970_are_dates(tmp_path: Path) -> None:
+    lines = guessed(tmp_path, "x.csv", "Member no,Magazine,Expires\n1,Tide,1798761600\n")
+    source = '{ column = "Expires", dates = "unix" }'
+    assert f"date_expired = {source}  # GUESS: seconds since 1970" in lines
+
+
 def test_an_amount_in_dollars_is_no_secret(tmp_path: Path) -> None:
     lines = guessed(tmp_path, "x.csv", 'Member no,First,Rate\n1,Ann,"$1,060.00"\n')
     assert "    \"Rate\",  # such as '$1,060.00'" in lines

@@ -11,7 +11,7 @@ from masthead.loading.checks import fields_by_name
 from masthead.loading.guess_columns import Values, filled
 from masthead.loading.guess_lines import Line, toml, toml_list
 from masthead.loading.guess_words import NO, TYPES, YES, plain
-from masthead.loading.mapping_dates import DayOfMonth, forms_of
+from masthead.loading.mapping_dates import UNIX, DayOfMonth, forms_of
 from masthead.loading.mapping_values import Column, Writing, reader
 
 _ORDERS = (
@@ -117,7 +117,8 @@ def _with_dates(line: Line, cells: Sequence[str], order: str) -> Line:
     listed = toml(forms[0]) if len(forms) == 1 else toml_list(forms)
     is_month = any(form in _MONTHS for form in forms)
     source = f"column = {toml(line.name)}, dates = {listed}{f', day = {toml(day)}' * is_month}"
-    told = f"a month is its {day} day" if is_month else "its dates have several forms"
+    several = "its dates have several forms" if len(forms) > 1 else "seconds since 1970"
+    told = f"a month is its {day} day" if is_month else several
     return line._replace(source=f"{{ {source} }}", comment=f"GUESS: {told}")
 
 
@@ -128,7 +129,7 @@ def _several(cells: Sequence[str], day: DayOfMonth) -> list[str]:
     while rest and len(found) < _FORMS_MAX:
         fitting = {
             form: [cell for cell in rest if _accepts(_reader_of(form, day))(cell)]
-            for form in (*_ORDERS[1:], *_MONTHS)
+            for form in (*_ORDERS[1:], *_MONTHS, UNIX)
         }
         best = max(fitting, key=lambda form: len(fitting[form]))
         found.append(best)
