@@ -94,6 +94,7 @@ def test_a_moment_is_in_the_zone_of_the_account_and_a_day_is_converted_only_from
         ("2/30/2027", "there is no such day or time"),
         ("7/1/2027 noon", "'noon' after the day is no time"),
         ("12 janv. 2026", "a name of a month needs a form with MMM, such as 'D MMM YYYY'"),
+        ("lifetime", "if it means that there is none, list it under `empty`"),
         ("46388", "2027-01-01 as a number in a spreadsheet: give the column a format of dates"),
         ("1798761600", "seconds since 1970 need the form 'unix'"),
         ("2026-09", "a month without a day needs a form such as 'YYYY-MM', and day ="),

@@ -34,6 +34,7 @@ _TIME = (
     r"(?: ?(?P<zone>[Zz]|UTC|GMT|(?:UTC|GMT)?[-+][0-9]{2}:?[0-9]{2}))?)?"
 )
 _CLOCK = re.compile(r"[T,]? *[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]+)?")
+_NEEDS_NAMES = "a name of a month needs a form with MMM, such as 'D MMM YYYY'"
 _SERIAL = re.compile("[2-7][0-9]{4}")
 _NAMED = re.compile(r"[^\W\d_]{3,}")
 _MONTH = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{4}")
@@ -186,7 +187,8 @@ def _reason(text: str, forms: Sequence[Form]) -> str | None:
     if text.isdecimal() and (reason := _reason_for_number(text)):
         return reason
     if _NAMED.search(text):
-        return "a name of a month needs a form with MMM, such as 'D MMM YYYY'"
+        is_date = any(map(str.isdigit, text))
+        return _NEEDS_NAMES if is_date else "if it means that there is none, list it under `empty`"
     if _MONTH.fullmatch(text):
         return "a month without a day needs a form such as 'YYYY-MM', and day = 'last' or 'first'"
     return None
