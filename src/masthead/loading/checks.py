@@ -183,12 +183,13 @@ def _read_column(
     for text in set(cells):
         if text is None or not (text or is_mapped):
             continue
-        if isinstance(text, BadCell):
-            known[text] = _Bad(text.sentence)
-            continue
         written = text
-        if isinstance(text, ShownNumber) and isinstance(field.kind, _NUMBERS):
-            written = text.number
+        if text.__class__ is not str:
+            if isinstance(text, BadCell):
+                known[text] = _Bad(text.sentence)
+                continue
+            if isinstance(text, ShownNumber) and isinstance(field.kind, _NUMBERS):
+                written = text.number
         try:
             value = read(written)
         except ValueError as error:

@@ -188,6 +188,8 @@ class Mapper:
         self._file = file
         self._keys = keys
         self._columns = Columns(file.mapping)
+        self._texts: dict[str, Cells] = {}
+        """The keys that the columns of these rows make: several tables have the same key."""
         self._used = file.mapping.columns().keys()
         self._paths = {
             name[:end] for name in self._used for end, sign in enumerate(name) if sign == "."
@@ -260,6 +262,7 @@ class Mapper:
 
     def _records(self, rows: Rows) -> tuple[list[_Records], list[UnreadableRow]]:
         """Return the records of each table, and the rows that lack a record."""
+        self._texts.clear()
         count = len(rows.lines)
         records, are_there, are_meant = [], [], []
         for mapped in self._file.mapping.tables:
@@ -344,9 +347,11 @@ class Mapper:
     def _part_texts(self, part: str | Fixed, by_name: Mapping[str, Cells], count: int) -> Cells:
         if isinstance(part, Fixed):
             return [key_text(part.text)] * count
-        cells = by_name.get(part) or [None] * count
-        known = {cell: self._one_text(cell) for cell in set(cells)}
-        return [known[cell] for cell in cells]
+        if part not in self._texts:
+            cells = by_name.get(part) or [None] * count
+            known = {cell: self._one_text(cell) for cell in set(cells)}
+            self._texts[part] = [known[cell] for cell in cells]
+        return self._texts[part]
 
     def _one_text(self, cell: str | None) -> str | None:
         if cell is None or isinstance(cell, BadCell):
@@ -367,6 +372,6 @@ class Mapper:
         for (name, source), cells in zip(mapped.sources.items(), columns, strict=True):
             if isinstance(source, Key):
                 # The ids follow the order of the file, so they do not depend on chance.
-                keys = (cell for cell in cells if cell and not isinstance(cell, BadCell))
+                keys = (cell for cell in cells if cell and cell.__class__ is not BadCell)
                 reads[name] = self._keys.ids_of(source.of, keys).get
         return reads
