@@ -169,6 +169,12 @@ def test_records_of_one_key_are_joined_if_their_columns_agree(publisher: Publish
     ]
 
 
+def test_a_message_shows_the_beginning_of_a_long_name(publisher: Publisher) -> None:
+    mapping = of_subscribers('subscriber_id = "A"\nemail = "B"', 'ignore = ["C"]')
+    long = "B" * 70_000
+    assert len("".join(refusal(publisher, {"s.csv": f"A,{long},C\n1,x,y\n"}, mapping))) < 1_000
+
+
 def test_two_titles_can_be_one_publication(publisher: Publisher) -> None:
     """The page about mappings, "Ids made from keys"."""
     values = '{ column = "B", values = { Tide = 1, "The Tide" = 1 } }'

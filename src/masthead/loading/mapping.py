@@ -187,4 +187,4 @@ def target_of(table: Table, column: str) -> str | None:
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return ``the nearest is 'x'``, or "" if nothing is known."""
     found = get_close_matches(name[:SHOWN_MAX], list(known), n=1, cutoff=0)
-    return f"the nearest is {found[0]!r}" if found else ""
+    return f"the nearest is {found[0][:SHOWN_MAX]!r}" if found else ""
