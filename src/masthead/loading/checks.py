@@ -47,6 +47,9 @@ _NUMBERS = (Integer, Number, DecimalText, Bool, Flag, Bit)
 _PREDICATES = ("does ", "has ", "holds ", "is ")
 
 
+_MISSING = "missing: each row needs it, so fill it in, or remove the line if it is no record"
+
+
 def with_value(text: str, sentence: str) -> str:
     """Return a kind's sentence with the value as its subject: "'Paper' is not one of Print, …".
 
@@ -178,7 +181,7 @@ def _read_column(
 ) -> tuple[list[Value], bool]:
     """Return the stored values of a column, and whether some are invalid."""
     is_secret = field.name in SECRET
-    when_missing: Value = _Bad("missing") if field.is_required else field.kind.when_missing
+    when_missing: Value = _Bad(_MISSING) if field.is_required else field.kind.when_missing
     known: dict[str | None, Value] = {"": when_missing, None: None}
     for text in set(cells):
         if text is None or not (text or is_mapped):
