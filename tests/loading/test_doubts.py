@@ -81,6 +81,9 @@ def test_postal_codes_without_their_zeros_are_a_warning_within_a_country() -> No
     assert len(warnings("addresses", {"zip_code": codes[:3]})) == 1
     assert warnings("addresses", {"zip_code": [*codes, "04530"]}) == []
     assert warnings("addresses", {"zip_code": codes, "country_name": [*"ABCD"]}) == []
+    more, countries = ["1010", "1020", *codes[:3]], ["AT", "AT", "", "", ""]
+    (blank,) = warnings("addresses", {"zip_code": more, "country_name": countries})
+    assert blank.startswith("x.csv:4:")
 
 
 def test_titles_that_differ_only_in_capitals_or_signs_are_a_warning() -> None:

@@ -177,7 +177,8 @@ class Doubts:
             if length == _LONG:
                 codes.long += count
             else:
-                self._note_short(codes, country, zip(lines, cells, countries or cells, strict=True))
+                of = countries or repeat(country)
+                self._note_short(codes, country, zip(lines, cells, of, strict=False))
         if not countries and "|0" in f"|{'|'.join(map(_text, cells))}":
             by_country.setdefault("", _Codes()).has_zero = True
 
@@ -186,8 +187,7 @@ class Doubts:
         codes: _Codes, country: str | None, rows: Iterable[tuple[int, str | None, str | None]]
     ) -> None:
         for line, cell, of in rows:
-            is_code = cell and len(cell) == _SHORT and cell.isdecimal()
-            if cell and is_code and (not country or of == country):
+            if cell and of == country and len(cell) == _SHORT and cell.isdecimal():
                 codes.short = codes.short or _Doubt(line, cell)
                 codes.short.count += 1
 

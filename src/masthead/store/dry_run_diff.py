@@ -6,6 +6,7 @@ Staged rows are compared with stored rows before they are merged.
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from masthead.contract.passwords import FILE_COLUMNS
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.database import Value
 from masthead.store.merging import TableMerge
@@ -15,7 +16,6 @@ from masthead.store.staging import NUMBERS_PER_FILE, Staging
 HIDDEN = "…"
 """The placeholder for the value of a secret column."""
 
-_SECRET = {"password_md5", "password_hash"}
 _NO_COMMIT = 0
 
 
@@ -115,4 +115,4 @@ def _order(table: Table) -> str:
 
 
 def _shown(name: str, value: Value) -> Value:
-    return HIDDEN if name in _SECRET and value is not None else value
+    return HIDDEN if name in FILE_COLUMNS and value is not None else value

@@ -5,6 +5,7 @@ check compares all pairs of rows, so a load's time grows with the number of rows
 square (rules, "The time that a load takes").
 """
 
+from masthead.contract.passwords import FILE_COLUMNS
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.store.staging import (
     DERIVED,
@@ -15,7 +16,6 @@ from masthead.store.staging import (
     refused,
 )
 
-_SECRET = {"password_md5", "password_hash"}
 _DISAGREE = "rows of one record have to agree, or need a key that tells their records apart"
 
 
@@ -69,7 +69,7 @@ def _drop_repeated(staging: Staging, table: Table) -> bool:
     for column in table.values:
         name = f'"{column.name}"'
         here, there = (f"coalesce('''' || s.{of} || '''', 'nothing')" for of in (name, "other"))
-        is_secret = column.name in _SECRET
+        is_secret = column.name in FILE_COLUMNS
         shown = "'differs from that'" if is_secret else f"{here} || ' here, and ' || {there}"
         staging.find(
             table,
