@@ -1,7 +1,7 @@
 """The import files of Masthead's own tables: finding them, and checking their columns.
 
 A file is named after its table: ``subscribers.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``,
-each also with ``.gz`` or ``.zst``, or ``.xlsx``. Values are text, whatever the format;
+each also with ``.gz`` or ``.zst``, or ``.xlsx``. Values are text in each format;
 ``checks.py`` validates them.
 """
 
