@@ -27,7 +27,7 @@ def test_a_benchmark_of_a_small_publisher_prints_its_table(name: str, tmp_path: 
     done = subprocess.run(
         [
             *(sys.executable, "-m", "benchmarks", name, "--stores", "sqlite"),
-            *("--subscribers", "500", "--rounds", "1", "--seconds", "1"),
+            *("--subscribers", "2000", "--rounds", "1", "--seconds", "1"),
         ],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path)},

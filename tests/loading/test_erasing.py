@@ -91,7 +91,8 @@ def test_the_digest_of_another_system_goes_too(person: Publisher) -> None:
     erase(person)
     assert personal_values(person) == []
     with person.store.writer() as database:
-        assert not database.rows("SELECT 1 FROM subscribers WHERE password_hash_loaded IS NOT NULL")
+        loaded = "SELECT password_hash_loaded FROM subscribers WHERE account_id = :id"
+        assert set(database.rows(loaded, id=person.account_id)) == {(None,)}
 
 
 def test_an_export_holds_nothing_of_it(person: Publisher) -> None:
