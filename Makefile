@@ -3,7 +3,7 @@
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
 #   make check         lint format-check types imports, and the tests that need neither PostgreSQL
 #                      nor a process: 90 seconds
-#   make test          every check: lint format-check types imports tests; about 9 minutes
+#   make test          every check: lint format-check types imports tests; about 8 minutes
 #                      (all times are for two idle processors;
 #                      lock-check and docs-check run a part of tests)
 #   make test ARGS=tests/mirror
@@ -19,7 +19,7 @@
 #   make fix           fixes what ruff can fix
 #   make docs          writes docs/reference.md, the synchronous client and the drawing
 #   make schema        writes the schema of both databases, from schema/start.sql
-#   make prove-tests   what the long form of the tests adds to `make test`: 13 minutes
+#   make prove-tests   what the long form of the tests adds to `make test`: 15 minutes
 #   make prove         prove-tests, and then hours of proofs: prove-every (many random cases, and
 #                      tests on PostgreSQL that otherwise run on SQLite alone), prove-schedules
 #                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
