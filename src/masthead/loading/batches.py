@@ -15,7 +15,6 @@ CELLS_MAX = 10_000
 QUOTED_MAX = 100
 """The maximum number of characters of a column name or a value that a message quotes."""
 
-
 REASON = "reason"
 """The last column of a file of rejected rows, ignored when such a file is imported."""
 
@@ -55,7 +54,8 @@ NOTHING_SAID = Said()
 class UnreadableRow(NamedTuple):
     """A row that gives no record: its line, a column for the message, the problem.
 
-    It ``may_be_record`` of an unknown key, unless it is a line of something else.
+    ``may_be_record``: the row may hold a record whose key is unknown. A header that is repeated
+    holds none, for example.
     """
 
     line: int

@@ -239,35 +239,47 @@ class _Loading:
 
     def _stage_file(self, staging: Staging, keys: NaturalKeys, number: int, file: Input) -> int:
         """Stage the rows of a file, and note what is doubtful; return their number."""
-        rows = 0
-        number *= NUMBERS_PER_FILE
+        first = number * NUMBERS_PER_FILE
         is_mapped = isinstance(file, MappedFile)
 
         def column_of(part: int, column: str) -> str:
-            return file.column_of(Problem(number + is_mapped + part, 0, column, ""))
+            return file.column_of(Problem(first + is_mapped + part, 0, column, ""))
 
         doubts = Doubts(file.label, column_of, is_cleaned=is_mapped)
-        allow_truncated = self.options.allow_truncated
-        has_header = file.format != "ndjson"
         if isinstance(file, InputFile):
-            for batch in read_batches(file, allow_truncated=allow_truncated):
-                rows += len(batch.lines) + len(batch.unreadable)
-                records = without_others(batch, file.table.key) if has_header else batch
-                doubts.look(0, file.table, records)
-                _add(staging, number, file.table, check_batch(file.table, records))
-                self.advance(file, batch.done)
-            self._warn(doubts)
-            return rows
+            return self._stage_plain(staging, first, file, doubts)
+        return self._stage_mapped(staging, keys, first, file, doubts)
+
+    def _stage_plain(self, staging: Staging, number: int, file: InputFile, doubts: Doubts) -> int:
+        """Stage the rows of a file of one table; return their number."""
+        rows = 0
+        has_header = file.format != "ndjson"
+        for batch in read_batches(file, allow_truncated=self.options.allow_truncated):
+            rows += len(batch.lines) + len(batch.unreadable)
+            records = without_others(batch, file.table.key) if has_header else batch
+            doubts.look(0, file.table, records)
+            _add(staging, number, file.table, check_batch(file.table, records))
+            self.advance(file, batch.done)
+        self._warn(doubts)
+        return rows
+
+    def _stage_mapped(
+        self, staging: Staging, keys: NaturalKeys, number: int, file: MappedFile, doubts: Doubts
+    ) -> int:
+        """Stage the records of a mapped file; return the number of its rows."""
+        rows = 0
+        has_header = file.format != "ndjson"
         settings = accounts.settings_of(staging.connection, self.account_id)
         mapper = Mapper(file, keys, str(settings["time_zone"]))
-        keys_of_rows = key_columns(file.mapping)
+        used, keys_of_rows = file.mapping.columns(), key_columns(file.mapping)
         first_alone: tuple[int, str] | None = None
         alone = 0
-        source = source_batches(file.path, file.label, file.said, allow_truncated=allow_truncated)
-        for batch in source:
+        for batch in source_batches(
+            file.path, file.label, file.said, allow_truncated=self.options.allow_truncated
+        ):
             rows += len(batch.lines) + len(batch.unreadable)
             records = without_others(batch, keys_of_rows) if has_header else batch
-            lone = lone_cells(records, file.mapping.columns()) if has_header else {}
+            lone = lone_cells(records, used) if has_header else {}
             reported, loaded = Reported(), set[int]()
             for part, table, mapped, reads in mapper.batches(records):
                 doubts.look(part, table, mapped)
