@@ -6,7 +6,7 @@ import logging
 
 
 class _Talkative(logging.Logger):
-    """A logger of whatever name that passes on all that it is told, whatever its parents do."""
+    """A logger of any name that passes on all messages, with any settings of its parents."""
 
     def __init__(self, name: str, level: int = logging.NOTSET) -> None:
         super().__init__(name, level or logging.DEBUG)

@@ -186,7 +186,7 @@ def start(
 
 
 def expect(environment: Mapping[str, str]) -> None:
-    """Fork from a process that is started in this environment, whoever is the first to ask."""
+    """Fork from a process that the first caller starts in this environment."""
     _usual.update(environment)
 
 
@@ -283,7 +283,7 @@ def _go_on() -> None:
     """Be ``python -m masthead``, or another of the modules, to its end.
 
     But for one thing that Python does then: it takes all modules apart, which costs a fork two
-    thirds of its time, since it has to copy whatever it touches.
+    thirds of its time, since it has to copy each page that it touches.
     """
     status: object = 0
     try:
@@ -291,7 +291,7 @@ def _go_on() -> None:
     except SystemExit as end:
         status = end.code or 0
     if not isinstance(status, int) or threading.active_count() > 1:
-        sys.exit(status)  # type: ignore[arg-type]  # whatever it was ended with
+        sys.exit(status)  # type: ignore[arg-type]  # any exit status
     atexit._run_exitfuncs()
     gc.collect()  # who has left something open says so
     for stream in (sys.stdout, sys.stderr):

@@ -22,7 +22,7 @@ HIDES_KEYS = (
     "ALTER TABLE subscribers ADD COLUMN note TEXT; "
     "UPDATE credentials SET key_hash = key_hash || '-later';"
 )
-"""The version before finds nobody's credentials after this migration."""
+"""The version before finds no credentials after this migration."""
 
 
 @contextmanager

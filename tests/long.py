@@ -158,7 +158,7 @@ def choose(config: pytest.Config) -> None:
     Without ``--every``, a test by Hypothesis tries the same examples each time, and reports a
     failing one as it is (decisions, "Which examples CI tries").
     """
-    global _has_every  # noqa: PLW0603 - decorators have nobody else to ask
+    global _has_every  # noqa: PLW0603 - decorators have no other place for it
     _has_every = config.option.every
     for name, numbers in CASES.items():
         if getattr(config.option, name) is None:

@@ -162,7 +162,7 @@ class Databases:
         self.give_rights(name)
 
     def _make_migrated(self) -> str:
-        """Make what those are copied from; nobody uses it, and no role has rights in it."""
+        """Make the database that those are copied from; no role has rights in it."""
         name = unique("migrated")
         self.create(name)
         migrate(self.url(name))
@@ -570,7 +570,7 @@ def _compiled_locale() -> str | None:
 
 
 class Port:
-    """A port of loopback that nobody uses, and no other test takes before ``close``.
+    """A free port of loopback, which no other test takes before ``close``.
 
     So who stops and starts again finds it free. A killed test's ports are free too.
     """

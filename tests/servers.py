@@ -83,7 +83,7 @@ class Store:
     def copy_database(self, url: str, name: str) -> str:
         """Return the URL of a new database that is the same as the one at ``url``.
 
-        PostgreSQL copies only what nobody uses: there, sessions in the original end.
+        PostgreSQL copies only a database without sessions: there, the sessions of the original end.
         """
         if self.postgres is None:
             copied = self.new_database(name)
@@ -94,7 +94,7 @@ class Store:
         return self.postgres.url(database)
 
     def drop_database(self, url: str) -> None:
-        """Remove a database that nobody uses any more."""
+        """Remove a database that is no longer used."""
         if self.postgres is not None:
             self.postgres.drop(name_of(url))
             return
@@ -117,7 +117,7 @@ def _copy_file(original: str, copied: str) -> None:
 def as_server(url: str) -> str:
     """Return the URL of a PostgreSQL database for the role of its servers; else what was given.
 
-    A password stays in it, which nobody asks for.
+    A password stays in it, but is not needed.
     """
     if not url.startswith("postgresql://"):
         return url
@@ -282,7 +282,7 @@ class Server:
     def stop(self) -> int:
         """End the process by its id with SIGTERM, wait for it, and return its exit status.
 
-        Whatever it has printed must be lines of a log: no traceback, no warning.
+        All its output must be lines of a log: no traceback, no warning.
         """
         if self._process.poll() is None:
             self._process.terminate()

@@ -1,4 +1,4 @@
-"""Answers of more than 64 KiB: whole or visibly broken, whatever the client does meanwhile."""
+"""Responses of more than 64 KiB are whole or visibly broken, for every behaviour of the client."""
 
 # Long because the same promises are kept twice: by a server to clients that stall, vanish or have
 # no luck, and by the app alone where no socket can show what happens at which moment.

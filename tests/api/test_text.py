@@ -1,4 +1,4 @@
-"""Text beyond ASCII is compared by code points, whatever the language that the database is set to.
+"""Text beyond ASCII is compared by code points, with every language setting of the database.
 
 The same literal answers stand for each kind of database. PostgreSQL's own order is that of a
 language in these tests, which passes over hyphens and takes an accented letter for its plain one.

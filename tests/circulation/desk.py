@@ -115,7 +115,7 @@ class Desk:
         database.change(f"DELETE FROM {table} WHERE account_id = :id", id=self.account_id)
 
     def refresh(self) -> None:
-        """Derive everything of all subscriptions anew."""
+        """Derive all stored values of all subscriptions again."""
         with operation(self.store, self.account_id, None) as running:
             refresh(
                 running, "SELECT subscription_id FROM subscriptions WHERE account_id = :account_id"

@@ -62,7 +62,7 @@ class Rules(Records):
         return sorted(n for n, term in self.terms.items() if term.item in wanted)
 
     def delivered(self, number: int) -> list[date]:
-        """The dates of the issues that came out of a term, whatever the copies."""
+        """The dates of the issues that came out of a term, with any number of copies."""
         of_term = [i for (_, i), each in self.deliveries.items() if each.term == number]
         return sorted(self.issues[issue].date for issue in of_term)
 
@@ -180,7 +180,7 @@ class Rules(Records):
             elif found.begins_on:
                 last = found.begins_on - DAY
             else:
-                return None  # nobody knows when it would have begun
+                return None  # the day it would have begun is unknown
             return next(day for day in days if day > last) - DAY
         for number, day in zip(chain(planned, repeat(None)), days, strict=False):
             issue = self.issues[number] if number else None

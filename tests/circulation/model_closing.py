@@ -21,7 +21,7 @@ class Closing(Rules):
         return is_unpaid and len(self.delivered(number)) >= publication.credit_issues
 
     def next_term(self, key: int) -> int | None:
-        """The term that is delivered next: the oldest with issues left, whatever its copies are.
+        """The term that is delivered next: the oldest with issues left, with any number of copies.
 
         One beyond its credit is passed over while any is paid.
         """

@@ -97,13 +97,13 @@ STORY: list[Step] = [
     _order(1, Asked(TWO_LINES, price=90, tax=9)),
     _order(1, Asked(ONE_PRINTED)),
     ("close", {"issue": 9}),
-    # What is unlimited begins with the earliest issue, in whatever order they come.
+    # An unlimited term begins with the earliest issue, in any order of the issues.
     ("resume", {"key": 9, "resumed": _day(2, 19)}),
     ("gap", {"issue": 9}),
     ("gap", {"issue": 8}),
     ("close", {"issue": 4, "grace_issues": 2, "since": _day(1, 1)}),
     ("select", {"publication": TIDE}),
-    # Whoever has renewed since begins with what was reopened. It closes again.
+    # A reader who has renewed since begins with the reopened issue. It closes again.
     _order(6, Asked(TWO_COPIES)),
     ("reopen", {"issue": 4}),
     _no("remove_issue", issue=4),

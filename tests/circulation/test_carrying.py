@@ -217,7 +217,7 @@ def test_issues_to_come_are_planned_by_files(publisher: Publisher, row: str) -> 
 
 
 def test_a_closed_issue_is_not_removed_and_one_to_come_is(publisher: Publisher) -> None:
-    # Nobody got issue 9 any more: only that it is closed keeps it.
+    # No reader got issue 9 any more: it is kept only because it is closed.
     with publisher.store.writer() as database, database.transaction():
         database.change("DELETE FROM subscription_issues WHERE issue_id = 9")
     with pytest.raises(BadInput, match="issue 9 is closed"):

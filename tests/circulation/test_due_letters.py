@@ -85,7 +85,7 @@ def renewed(desk: Desk) -> int:
 
 
 def test_after_the_last_issue_closed_issues_count_down(desk: Desk) -> None:
-    """rules, "Efforts due below zero": grace that nobody has paid for does not count."""
+    """rules, "Efforts due below zero": unpaid grace does not count."""
     efforts(desk, -2)
     with_left(desk, 0)
     assert letters_of(desk) == []

@@ -61,7 +61,7 @@ def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bo
         proof.do(name, **given)
         return False
     proof.catch_up(name, given)
-    # Whoever writes next stamps what was left without one.
+    # The next writer stamps what was left without a stamp.
     proof.do("set", key=4, type="Both")
     return True
 

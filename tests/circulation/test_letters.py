@@ -114,7 +114,7 @@ def test_a_letter_has_the_bundle_of_its_effort(desk: Desk) -> None:
 
 
 def test_a_letter_has_name_and_address_of_one_place(desk: Desk) -> None:
-    """circulation, "The mail file": an address that names nobody has the subscriber's name."""
+    """circulation, "The mail file": an address without a name has the subscriber's name."""
     effort(desk, 1, 5)
     order(desk, 1)
     found = []

@@ -202,7 +202,7 @@ def test_many_orders_cost_few_statements(desk: Desk) -> None:
 def test_ids_are_shared_with_statements_that_write_by_themselves(
     desk: Desk,
 ) -> None:
-    """Whoever uses the connection sees what was handed over."""
+    """Each user of the connection sees the rows that were handed over."""
     with operation(desk.store, 1, ACTOR) as books:
         first = together(books, ORDERS[:2])
         subscriptions.extend(Books(desk.store, 1, within=books), 1, 3)

@@ -133,7 +133,7 @@ def spoil(store: Store, database: str) -> None:
         store.drop_database(database)
         return
     path = Path(database.removeprefix("sqlite:///"))
-    # The shared index last: whoever reads in between would mend it from what is still whole.
+    # The shared index last: a reader in between would repair it from the other files.
     for ending in ("", "-wal", "-shm"):
         file = Path(f"{path}{ending}")
         with file.open("r+b") as spoilt:

@@ -151,7 +151,7 @@ def test_a_mirrors_copy_is_its_owners_alone(account: str, files: Path) -> None:
 def test_a_copy_of_parquet_files_is_its_owners_alone_until_its_folder_is_opened(
     account: str, files: Path
 ) -> None:
-    """rules, "Who may read the files": also what is not written anew, and nobody may write."""
+    """rules, "Who may read the files": also a read-only file that is kept."""
     loaded = ("import", files / "files", "--account=1", *rejects(files / "bad"))
     masthead(*loaded, database=account)
     folder = files / "copy"

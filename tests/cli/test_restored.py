@@ -213,7 +213,7 @@ def epoch_of(store: OpenStore, account_id: int) -> int:
 def test_the_epoch_begins_after_the_newest_stamp_of_the_replaced_database(
     books: Books, ahead_us: int
 ) -> None:
-    """Copies have its time, whatever the clock was when it was given."""
+    """Copies have its time, for any time of the clock when it was given."""
     assert isinstance(books.store, SqliteStore)
     clock = books.store.clock
     ahead = SqliteStore(books.store.path, lambda: clock() + ahead_us, books.store.secret)

@@ -14,7 +14,7 @@ from pathlib import Path
 from masthead.cli import main
 
 IMPORTED_FIRST = "uvloop"
-"""What a process that is to answer imports, and nobody else."""
+"""Imported only by processes that are to answer."""
 
 
 def watch(event: str, arguments: tuple[object, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Whatever is no answer opens nothing: the examples of the pages that decide about access.
+"""Only a response gives access: the examples of the pages that decide about access.
 
 Each runs as the page has it, against a service whose answers are those of a login that is locked,
 of wrong credentials, of faults, and none (rules, "Client: 429").

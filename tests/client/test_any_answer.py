@@ -1,4 +1,4 @@
-"""Whatever a service sends: a result, or an exception of the one tree. Never another, never later.
+"""Any response of a service gives a result, or an exception of the one tree, and at once.
 
 The headers that the client reads, and records, with values that make sense, nearly make sense and
 make none.

@@ -3,7 +3,7 @@
 The real server answers over a socket, and counts (``counting.py``); on PostgreSQL somebody listens
 on the way to the database (``listening.py``). The counts are the same on a fast machine and on a
 slow one, alone or beside others, so that a change which makes an operation slow fails here and not
-in a benchmark that nobody runs. A test shows one request; ``limits.py`` is the table of them all.
+in a benchmark that is seldom run. A test shows one request; ``limits.py`` is the table of them all.
 
 How to read a failure:
 

@@ -1,4 +1,4 @@
-"""Whatever happens at the control port, a client that polls has what the emulator has.
+"""A client that polls has the data of the emulator after any requests to the control port.
 
 The client knows the interface alone: the change feed, the deletions, and a snapshot after 410. What
 the emulator should have is a model: what was added less what was removed.

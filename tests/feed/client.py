@@ -186,7 +186,7 @@ class Client:
     def _ask(
         self, form: Form, handler: Callable[[AuthenticatedRequest], Responding]
     ) -> OpenContent | None:
-        """Return the response since the copy's time, or None where the client has to begin anew."""
+        """Return the response since the copy's time, or None if the client has to start again."""
         if self._time is None:
             return None
         try:
@@ -277,7 +277,7 @@ def request_for(
     """Return a request that has come as far as its handler."""
 
     async def receive() -> Message:
-        raise AssertionError("nobody asks for a body")
+        raise AssertionError("no request asks for a body")
 
     scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "http_version": "1.1"}
     request = Request(scope, receive, service)

@@ -76,7 +76,7 @@ class CuttingProxy:
 
 
 class _Connection:
-    """One connection; whatever ends one direction ends both."""
+    """One connection; an end of one direction ends both."""
 
     def __init__(
         self,

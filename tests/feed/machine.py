@@ -151,7 +151,7 @@ class Schedules(RuleBasedStateMachine):
     def stamp(self, account_id: int, meanwhile: list[list[str]]) -> None:
         """Stamp an account's commits; all the rest goes on when the stamper looks at the clock.
 
-        What was committed then is stamped right after, by whoever loaded it.
+        What was committed then is stamped right after, by the process that loaded it.
         """
         if self.world.is_exclusive:
             return
@@ -258,7 +258,7 @@ class Schedules(RuleBasedStateMachine):
             self.world.commit(account_id)
 
     def try_to_stamp_all(self) -> None:
-        """Stamp what waits, where nobody holds the lock."""
+        """Stamp what waits, if the lock is free."""
         for account_id in ACCOUNT_IDS:
             self.world.try_to_stamp(account_id)
 

@@ -28,7 +28,7 @@ class Place(Protocol):
         """Keep what the database has now, in place of an earlier backup."""
 
     def restore(self) -> str:
-        """Put the backup in the place of the database, which nobody uses; return the URL."""
+        """Put the backup in the place of the unused database; return the URL."""
 
     def end(self) -> None:
         """Remove what a schedule leaves behind."""
@@ -130,7 +130,7 @@ class _Tables:
         return self._url
 
     def _for_all(self, state: str, *statements: LiteralString) -> None:
-        """Run the statements for all tables in one snapshot, whatever refers to what."""
+        """Run the statements for all tables in one snapshot, in an order that references allow."""
         with self._connection.transaction():
             self._connection.execute(
                 """

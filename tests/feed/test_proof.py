@@ -1,4 +1,4 @@
-"""No client of the change feed ever misses a change, whatever happens in whatever order.
+"""No client of the change feed ever misses a change, for all events in any order.
 
 design, "The change feed": at least once, never zero times, with an overlap of 0; so are removals
 (rules, "Deletions: the order of a client").

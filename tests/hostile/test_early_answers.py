@@ -116,7 +116,7 @@ def test_curl_on_a_slow_line_gets_the_answer(wire: Wire, tmp_path: Path) -> None
 
 
 def test_the_bytes_read_after_the_last_response_are_bounded(wire: Wire) -> None:
-    """rules, "Responses before the end of a request": whoever never ends is cut off."""
+    """rules, "Responses before the end of a request": a client that never ends is cut off."""
     sent = 0
     with socket.create_connection(wire.server.address, HANG_S) as connection:
         connection.sendall(kept(wire, b"/2/accounts/", b"Content-Length: 1000000000"))

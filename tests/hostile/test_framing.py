@@ -1,4 +1,4 @@
-"""What of a request is not its body has a limit: nobody waits for it, and nobody reads it all."""
+"""All parts of a request but its body have a limit of time and size."""
 
 from __future__ import annotations
 

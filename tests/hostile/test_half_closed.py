@@ -100,7 +100,7 @@ def test_a_connection_that_is_half_closed_ends_with_the_last_answer(
 
 
 def test_a_refusal_within_a_body_reaches_who_sends_nothing_more(wire: Wire) -> None:
-    """rules, "Connections that are half closed": whatever of the body is still missing."""
+    """rules, "Connections that are half closed": with any part of the body missing."""
     good = kept(wire, b"/2/subscribers/?last_name=s*")
     chunked = kept(wire, b"/2/accounts/", b"Transfer-Encoding: chunked")
     for ending, status in REFUSED_BODIES:

@@ -1,4 +1,4 @@
-"""Whatever a client sends, it gets a response or is hung up on; never 5xx, and never a wait.
+"""A client gets a response or an end of the connection for any bytes; never 5xx, never a wait.
 
 ``make prove-hostile CASES=100000`` for as many cases as one has time for.
 """

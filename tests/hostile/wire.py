@@ -18,7 +18,7 @@ HANG_S = 15
 
 IDLE_S = 0.05
 ENDING = b"\r\n\r\n" + bytes(20_000) + b"\r\n\r\n"
-"""Behind any bytes whatever this ends each request, be it as a fault: no answer waits for more."""
+"""After any bytes, this ends the request, possibly as a bad one: no response waits for more."""
 
 
 class Wire:

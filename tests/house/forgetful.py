@@ -9,7 +9,7 @@ from masthead.cli import main as masthead_main
 
 def main() -> None:
     """Open a file and forget it, then run the command line."""
-    open(os.devnull)  # noqa: PTH123, SIM115 - nobody closes it: that is the mistake
+    open(os.devnull)  # noqa: PTH123, SIM115 - it is never closed: that is the mistake
     masthead_main()
 
 

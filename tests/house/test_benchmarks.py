@@ -23,7 +23,7 @@ SECONDS_MAX = 300
     "name", ["imports", "complete", "mapped", "growth", "feed", "filters", "console"]
 )
 def test_a_benchmark_of_a_small_publisher_prints_its_table(name: str, tmp_path: Path) -> None:
-    """Whatever the figures are. The others measure servers, and take longer."""
+    """For any figures. The other benchmarks measure servers, and take longer."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "benchmarks", name, "--stores", "sqlite"),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
 
 DIGEST = "5f4dcc3b5aa765d61d8327deb882cf99"
-# Whatever is personal of subscriber 1 has the word in it.
+# All personal data of subscriber 1 contains the word.
 WORD = "Quill"
 NUMBER = "4242424242"
 PERSON = {

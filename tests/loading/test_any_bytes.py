@@ -1,4 +1,4 @@
-"""Whatever bytes a file holds, a load succeeds, or explains itself and changes nothing."""
+"""A load of a file with any bytes succeeds, or says what is wrong and changes nothing."""
 
 from __future__ import annotations
 

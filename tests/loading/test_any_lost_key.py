@@ -1,4 +1,4 @@
-"""Whatever cells a row has lost, a complete load removes no record of it."""
+"""A complete load removes no record of a row that has lost any of its cells."""
 
 from __future__ import annotations
 

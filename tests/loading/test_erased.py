@@ -110,7 +110,7 @@ def test_a_bad_row_of_the_erased_is_put_aside_like_any_other(
     assert personal_values(person) == []
 
 
-# Whatever is loaded.
+# Any data may be loaded.
 
 VALUES = {"verified": "1", "password_md5": DIGEST, "latitude": NUMBER, "longitude": NUMBER}
 IDS = st.sampled_from(["1", "2", "3"])

@@ -27,7 +27,7 @@ def of_others(publisher: Publisher) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
-    """decisions, "Personal data: erasing": whoever adds a column has to say which it is."""
+    """decisions, "Personal data: erasing": each new column has to say which it is."""
     of_the_business = {
         "subscribers": {"subscriber_id", "delete_date", "merged_into", "given_here"},
         "addresses": {"address_id", "subscriber_id", "given_here"},

@@ -98,7 +98,7 @@ def test_the_small_publisher_comes_back_byte_for_byte(
 def test_import_of_an_export_exported_again_is_the_same_bytes(
     new_publisher: Callable[[], Publisher], data: st.DataObject
 ) -> None:
-    """Whatever a valid load holds, in either format."""
+    """For any valid load, in either format."""
     files = data.draw(publishers())
     original, copy = new_publisher(), new_publisher()
     original.load(files)

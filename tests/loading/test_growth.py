@@ -1,4 +1,4 @@
-"""Four times the rows are about four times the work, whatever the rows hold.
+"""Four times the rows are about four times the work, for rows of any content.
 
 Else a file of a few megabytes keeps a load busy for hours, and everybody who waits for it.
 """

@@ -133,7 +133,7 @@ def test_two_rows_may_swap_their_renewal_codes(small: Publisher) -> None:
 def test_a_renewal_code_that_one_row_gives_up_another_may_take(
     small: Publisher, order: tuple[int, int]
 ) -> None:
-    """Whatever the keys of the rows, their order, and whether the taker is new."""
+    """For any keys of the rows, in any order, and for a new or a stored taker."""
     for taker in ("2", "3"):
         code = small.table("subscribers")[0]["renewal_code"]
         lines = (

@@ -1,4 +1,4 @@
-"""Links, pipes and devices in a delivery: whoever writes the folder reads nothing by them."""
+"""Links, pipes and devices in a delivery give its sender no file of the operator to read."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_bad_rows_are_not_written_through_a_link(small: Publisher, tmp_path: Pat
 
 
 def test_a_first_line_without_a_header_is_not_shown(unchanged: Publisher, tmp_path: Path) -> None:
-    """Whatever stands there: it can be a secret that was put into the wrong place."""
+    """The value can be a secret that was put into the wrong place."""
     secret = "0123456789abcdef" * 4
     folder = fill(tmp_path / "night", {"subscribers.csv": f"{secret}\n"})
     with pytest.raises(BadInput) as plain:

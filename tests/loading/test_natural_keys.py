@@ -137,7 +137,7 @@ def test_accounts_have_keys_of_their_own(new_publisher: Callable[[], Publisher])
 def test_the_same_key_has_the_same_id_over_any_sequence_of_loads(
     new_publisher: Callable[[], Publisher], loads: list[list[str]]
 ) -> None:
-    """Whatever is loaded between, and refused."""
+    """Other loads and refused loads in between change nothing."""
     publisher = new_publisher()
     known: dict[str, int] = {}
     for number, keys in enumerate(loads):

@@ -382,7 +382,7 @@ TOO_MUCH: dict[str, tuple[str, str, str]] = {
 def test_what_no_workbook_of_records_needs_is_refused_as_soon_as_it_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """rules, "Workbooks": whatever takes more memory or time than rows do."""
+    """rules, "Workbooks": more memory or time than the rows need is refused."""
     monkeypatch.setattr("masthead.loading.package_parts._FREE_ELEMENTS", 30_000)
     monkeypatch.setattr("masthead.loading.package_parts._ELEMENTS_A_BYTE", 0)
     monkeypatch.setattr("masthead.loading.package_parts._NAMES_MAX", 500)

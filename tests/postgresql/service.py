@@ -31,8 +31,8 @@ PASSWORD = "canary-7c1f"
 ALL = ",".join(ENTITIES)
 
 ANSWER_SECONDS_MAX = 9
-"""In which a request is answered whatever its database does: 2, and more where the machine is busy.
-Whoever waits for a connection that is silent waits longer."""
+"""The limit for a response with any behaviour of the database: 2 s, more on a busy machine.
+A request that waits for a silent connection waits longer."""
 
 RETURN_SECONDS_MAX = 30
 """In which a service is whole again, once its database is, also on a busy machine."""
@@ -42,7 +42,7 @@ POLL_SECONDS = 0.02
 
 
 def new_database(cluster: Cluster, name: str) -> str:
-    """Return the URL of a new database without accounts; the password in it is asked of nobody."""
+    """Return the URL of a new database without accounts; the password in it is not needed."""
     database = unique(name)
     cluster.copy_migrated(database)
     return url_on(cluster, database)
@@ -124,7 +124,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """Whoever asks a server with the account's credentials."""
+    """A client with the account's credentials."""
 
     def __init__(self, server: Server) -> None:
         """Keep connections between requests; a response may take much longer than is right."""

@@ -1,7 +1,7 @@
 """Failover by itself: a promoted replica, and a database that was restored.
 
 rules, "A promoted replica or a restored backup". Servers and loads have a URL with both hosts.
-Nobody runs `masthead feed new-epoch`, and no server is restarted.
+No operator runs `masthead feed new-epoch`, and no server is restarted.
 """
 
 # Long because each way to lose a primary is tried with each reader of the feed.
@@ -210,7 +210,7 @@ class Mirrored(NamedTuple):
     login: str = API_LOGIN
 
     def update(self) -> str:
-        """Make a pass; return why it began anew, if it did."""
+        """Make a pass; return why it started again, if it did."""
         done = mirror(self, self.url, "--to", self.kept.url, "--once", folder=self.folder)
         (line,) = passes(done.stderr)
         return str(line["full_load"])
@@ -248,7 +248,7 @@ def logins(database: str) -> set[str]:
 
 @pytest.mark.parametrize("how", ["killed", STOPPED, FROZEN])
 def test_a_server_goes_on_with_the_promoted_replica(site: Site, tmp_path: Path, how: str) -> None:
-    """Nothing is lost, and yet an older time gets 410: nobody can know that nothing is."""
+    """Nothing is lost, and yet an older time gets 410: that nothing is lost cannot be known."""
     with serving(site.url) as server, Client(server) as client:
         copy = mirrored(server, tmp_path)
         with Polling(server, through_of(client)) as polling:

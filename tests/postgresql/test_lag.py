@@ -1,4 +1,4 @@
-"""The change feed on a replica that lags: nothing is missed, whatever comes when.
+"""The change feed on a replica that lags: nothing is missed, for all events at any time.
 
 A load's commit, its stamp, the heartbeat, the replay of all that by the replica and the polls of
 its clients happen in many orders, under a clock that goes on by two seconds each time (design,
@@ -171,7 +171,7 @@ class Lagging:
             load(self.primary, paths, account_id=ACCOUNT)
 
     def stamp(self) -> None:
-        """Stamp what is committed, once nobody else does."""
+        """Stamp what is committed, once no other process does."""
         self._stamping.close()
         commits.stamp_commits(self.primary, ACCOUNT)
 

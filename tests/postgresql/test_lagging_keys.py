@@ -121,7 +121,7 @@ def opens(store: Store) -> bool:
 def test_a_revoked_key_ends_when_what_the_replica_has_is_30_seconds_old(
     database: str, cluster: Cluster, replica: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody asks how far it is behind meanwhile."""
+    """No request asks how far it lags meanwhile."""
     begun = time.monotonic()
     later = 0.0
     clock_of_store = SimpleNamespace(monotonic=lambda: begun + later)

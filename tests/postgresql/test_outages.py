@@ -143,7 +143,7 @@ def test_what_needs_no_database_is_answered(
 ) -> None:
     with outage(cluster, kind), httpx2.Client(base_url=server.url) as anyone:
         client.ask_at_once(many())
-        # Whatever asks the database gets 503.
+        # Each request that needs the database gets 503.
         assert anyone.get("/openapi.json").status_code == 200
         assert "credentials" in error_of(anyone.get("/2/orders/1"), 401)
         assert "path" in error_of(anyone.get("/2/nothing"), 404)

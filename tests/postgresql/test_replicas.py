@@ -173,7 +173,7 @@ def test_the_feed_of_a_lagging_replica_is_503_until_it_has_caught_up(
 def test_without_the_primary_only_the_login_check_fails(
     client: Client, cluster: Cluster, kind: str
 ) -> None:
-    """decisions, "Limits of the login check": while nothing can be counted, nobody can guess.
+    """decisions, "Limits of the login check": no guess while failures cannot be counted.
 
     Until the server has noticed, the feed may still wait for the primary's history.
     """

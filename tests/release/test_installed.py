@@ -1,4 +1,4 @@
-"""Whoever installs the wheel, alone or with an extra, gets what they came for, and no more."""
+"""The wheel, alone or with an extra, installs what that use needs, and no more."""
 
 from __future__ import annotations
 

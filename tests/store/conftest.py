@@ -91,7 +91,7 @@ def empty_url(store: Store) -> Iterator[str]:
 
 @contextmanager
 def copied(store: Store, original: str, folder: Path) -> Iterator[Publisher]:
-    """Account 1 in a copy of a database that nobody uses; it is dropped in the end."""
+    """Account 1 in a copy of an unused database; it is dropped in the end."""
     url = store.copy_database(original, f"store-{next(_numbers)}")
     found = Publisher(url, folder, is_there=True)
     try:

@@ -293,7 +293,7 @@ def test_what_a_load_stages_is_not_logged_and_everything_else_is(made: Connectio
 def test_all_users_but_the_owner_see_rows_by_the_policy_of_an_account(
     made: Connection,
 ) -> None:
-    """design, "The store": a tenant is kept in by the database, whatever a query forgets.
+    """design, "The store": the database separates tenants, even if a query forgets the account.
 
     The first setting is asked for without a second argument: where it is missing, that is an error.
     """
@@ -449,7 +449,7 @@ def test_each_migration_gives_the_same_rights(made: Connection, role: str, store
 
 @ON_POSTGRESQL
 def test_every_text_is_ordered_and_lowered_by_code_points(made: Connection) -> None:
-    """As SQLite does it, whatever the language of the server (architecture, "The store")."""
+    """As SQLite does it, with every language of the server (architecture, "The store")."""
     collations = made.rows(
         """
         SELECT a.attrelid::REGCLASS || '.' || a.attname, c.collname

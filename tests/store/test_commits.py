@@ -1,4 +1,4 @@
-"""Stamps rise strictly, whatever the clock does, and no change stays without one (design)."""
+"""Stamps rise strictly with any clock, and no change stays without one (design)."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_clock_set_back_makes_no_account_idle(opened: OpenStore, clock: Clock)
 
 
 def test_the_newest_stamp_is_the_accounts_own(opened: OpenStore, clock: Clock) -> None:
-    """Nobody sees when another tenant loads."""
+    """No tenant sees when another one loads."""
     clock.now += 9
     begin(opened, 2)
     commits.stamp_commits(opened, 2)

@@ -1,6 +1,6 @@
 """The kinds of subscriptions, by which a filter is known to select nothing.
 
-A property, on both databases: whatever is loaded, and loaded again, a filter selects what it fits.
+A property, on both databases: after any loads, a filter selects exactly the rows that match.
 """
 
 from __future__ import annotations

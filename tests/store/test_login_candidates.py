@@ -1,4 +1,4 @@
-"""Who may have a login, and whose digest is checked where nobody has it."""
+"""Which subscribers a login can mean, and which digest is checked for an unknown login."""
 
 from __future__ import annotations
 

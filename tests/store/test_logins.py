@@ -77,7 +77,7 @@ def test_the_window_slides_and_each_guess_leaves_it_by_itself(
 
 
 def test_the_same_wrong_guess_again_counts_once(opened: OpenStore, clock: Clock) -> None:
-    """decisions, "Limits of the login check": a device with an old password locks nobody out."""
+    """decisions, "Limits of the login check": a device with an old password locks no reader out."""
     door = Door(opened)
     for _ in range(20):
         door.fail("old")
@@ -146,7 +146,7 @@ def failures(store: OpenStore) -> list[tuple[int, str, str, int]]:
 
 
 def test_neither_login_nor_password_is_kept(opened: OpenStore) -> None:
-    """decisions, "Limits of the login check": keyed hashes, which nobody can try out."""
+    """decisions, "Limits of the login check": keyed hashes, safe from guesses."""
     Door(opened).fail("correct horse", login="ada@example.org")
     ((_, login, guess, *_),) = failures(opened)
     assert len(login) == len(guess) == 64
@@ -217,7 +217,7 @@ def test_a_removed_counter_file_is_made_again(tmp_path: Path) -> None:
 
 
 class Reader:
-    """Whoever logs in with an email, at a store whose account 1 may be guarded."""
+    """A reader who logs in with an email, at a store whose account 1 may be guarded."""
 
     def __init__(self, store: OpenStore, limits: Limits = LIMITS) -> None:
         """Know where."""

@@ -1,6 +1,6 @@
 """A database is made, brought up to date, or refused.
 
-A file is made by whatever writes first. No schema is changed but by `migrate`, which is what
+The first writer makes a file. No schema is changed but by `migrate`, which is what
 `masthead database migrate` does, and `masthead serve` with a file; on a server, while others answer
 from it. There is one migration so far; what comes later is made up here.
 """
@@ -432,7 +432,7 @@ def test_a_server_that_does_not_have_the_database_says_so(store: Store) -> None:
 
 
 def test_a_server_that_does_not_answer_is_named() -> None:
-    """Nobody listens on the port 1."""
+    """No server listens on port 1."""
     with pytest.raises(StoreUnavailable, match=r"cannot be opened: .*127\.0\.0\.1.*port 1"):
         open_store("postgresql://masthead@127.0.0.1:1/masthead")
 

@@ -283,7 +283,7 @@ def test_what_is_erased_of_one_subscriber_is_found_by_an_index(large: Publisher)
 
 
 def test_credentials_are_found_by_the_index_of_the_keys(large: Publisher, served: Store) -> None:
-    """A function of the database looks there, whose plan nobody shows: its scans are counted."""
+    """A function of the database reads there. Its plan is not shown, so its scans are counted."""
 
     def scans(database: Connection) -> tuple[int, int]:
         ((walks, looks),) = database.rows(

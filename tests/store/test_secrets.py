@@ -66,7 +66,7 @@ def test_a_file_of_the_database_holds_no_secret(tmp_path: Path) -> None:
 
 
 def test_a_sealed_secret_opens_in_its_place_alone(opened: OpenStore) -> None:
-    """Whoever can write to the database cannot pass one account's secret off as another's."""
+    """A writer of the database cannot present one account's secret as another's."""
     with opened.writer() as database:
         database.change(
             """

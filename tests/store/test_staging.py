@@ -220,7 +220,7 @@ OTHERS = 20_000
 def test_a_small_load_reads_no_rows_of_a_large_one(
     publisher: Publisher, key: str, *, discard: bool
 ) -> None:
-    """Whatever of it PostgreSQL's statistics show: they know the large one alone."""
+    """PostgreSQL's statistics know the large one alone."""
     with publisher.store.writer() as database:
         stage_many(database, key)
     files = {**SMALL, "erasures.csv": "subscriber_id\n2\n"}

@@ -1,7 +1,7 @@
 """The database itself keeps tenants apart: a query that forgets the account shows nothing more.
 
-decisions, "Tenants in the database". Two accounts hold the same ids here, so that whatever forgets
-the account has something to show. The policies are PostgreSQL's; of SQLite there is only what each
+decisions, "Tenants in the database". Two accounts hold the same ids here, so that a statement that
+forgets the account has something to show. The policies are PostgreSQL's; of SQLite there is only what each
 query says, which the tests of the loading and of the HTTP face look at.
 
 What is asked here is asked by the role of servers. The owner of the tables is bound by no policy.
@@ -330,7 +330,7 @@ def write(database: Connection) -> None:
 def test_an_account_is_spoken_for_until_the_connection_is_given_back(
     shared: OpenStore, use: Callable[[Connection], None]
 ) -> None:
-    """Whatever happened meanwhile, the next borrower is refused until it names an account."""
+    """The next user of a connection is refused until it names an account."""
     failures = (ZeroDivisionError, psycopg.DataError, MastheadError)
     with suppress(*failures), shared.reader() as database:
         database.set_tenant(1)
@@ -348,7 +348,7 @@ def test_an_account_is_spoken_for_until_the_connection_is_given_back(
 def test_a_transaction_that_fails_leaves_no_account_to_the_next_one(
     shared: OpenStore, fails: Callable[[Connection], None]
 ) -> None:
-    """Of the same session of the server: there is nothing to forget, whoever speaks next."""
+    """In the same session of the server, the next transaction sees no account."""
     with shared.reader() as database:
         database.set_tenant(1, is_master=True)
         with suppress(ZeroDivisionError, psycopg.DataError, MastheadError), database.snapshot():
@@ -518,7 +518,7 @@ def test_a_query_that_forgets_the_account_shows_nothing_of_another(
 def test_where_the_feed_stands_is_told_of_the_own_account_alone(
     owned: OpenStore, shared: OpenStore, waiting: None
 ) -> None:
-    """Nobody sees when another tenant loads (architecture, "The change feed")."""
+    """No tenant sees when another one loads (architecture, "The change feed")."""
     found = {}
     for account_id in (1, 2):
         with shared.reader() as database:

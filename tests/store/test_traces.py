@@ -1,4 +1,4 @@
-"""An embedded database that is written anew waits a while for others, and lets none wait for that.
+"""A rewrite of an embedded database waits a while for other writers, and does not block them.
 
 That the files hold nothing afterwards is seen in ``tests/loading/test_erasing.py``.
 """

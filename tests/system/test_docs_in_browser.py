@@ -24,7 +24,7 @@ pytestmark = IN_BROWSER
 
 @pytest.fixture
 def browser(tmp_path: Path) -> Iterator[Browser]:
-    """A browser that nobody has used yet."""
+    """A browser with an empty profile."""
     browser = Browser(tmp_path)
     yield browser
     browser.quit()

@@ -108,7 +108,7 @@ def ready_deliveries(
     """Yield each delivery as soon as its folder has a new file ``marker``.
 
     A marker is new if its time differs from the marker's time in the record of the account's last
-    load that waited for one, whatever the result of that load. An earlier time is new too, since
+    load that waited for one, for any result of that load. An earlier time is new too, since
     the clocks of file servers may be wrong. A link is not a marker. After ``wait_s`` seconds, the
     remaining deliveries are yielded without a time. Raises BadUsage if a delivery is not one
     folder, or if the marker could be a file of data; StoreUnavailable if the record of loads
