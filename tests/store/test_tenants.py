@@ -1,8 +1,8 @@
 """The database itself keeps tenants apart: a query that forgets the account shows nothing more.
 
 decisions, "Tenants in the database". Two accounts hold the same ids here, so that a statement that
-forgets the account has something to show. The policies are PostgreSQL's; of SQLite there is only what each
-query says, which the tests of the loading and of the HTTP face look at.
+forgets the account has something to show. The policies are PostgreSQL's. SQLite has only the
+conditions of each query, which the tests of loads and of the HTTP interface check.
 
 What is asked here is asked by the role of servers. The owner of the tables is bound by no policy.
 """
