@@ -40,7 +40,7 @@ class Beside:
     def _run(self) -> None:
         try:
             self._work()
-        except BaseException as failure:  # noqa: BLE001 - the caller who asks for the result gets it
+        except BaseException as failure:  # noqa: BLE001 - the caller of result() gets it
             self._failure = failure
 
     def wait_until_it_waits(self, database: Connection, count: int = 1) -> None:
