@@ -14,7 +14,7 @@ import grimp
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "images" / "house.svg"
-SHARED = ("extras", "log", "private_files", "server_socket", "settings", "temporary")
+SHARED = ("extras", "http_server", "log", "private_files", "server_socket", "settings", "temporary")
 """Modules that any room above them may import; no arrows lead to them."""
 
 BELOW = ("contract", "errors")

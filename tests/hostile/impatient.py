@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from masthead.api.http import timeouts
+from masthead.http_server import timeouts
 
 REQUEST_S_MAX = 1
 STALL_S_MAX = 2

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from masthead.api.http.client_address import client_address
 from masthead.api.http.log_reasons import reason_of, shown_path
 from masthead.api.http.parameters import read_parameters
 from masthead.errors import BadInput
+from masthead.http_server.client_address import client_address
 from tests.api.conftest import DATA, NO_LIMITS
 from tests.hostile.log_lines import PARAMETERS, REASONS, assert_lines_are_closed
 from tests.hostile.requests import ALL, asked

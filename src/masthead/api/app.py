@@ -24,7 +24,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.http.client_address import Peer, client_address
 from masthead.api.http.credentials import OPENS_NOTHING, Credentials, caller_of, credentials_in
 from masthead.api.http.lifespan import lifespan
 from masthead.api.http.log_reasons import reason_of, reason_of_refusal, shown_path
@@ -33,7 +32,6 @@ from masthead.api.http.overload import RETRY_AFTER_S, check_wait
 from masthead.api.http.parameters import read_body, read_parameters
 from masthead.api.http.rate_limit import RateLimit
 from masthead.api.http.request import AuthenticatedRequest, Request, new_id
-from masthead.api.http.request_checks import Refusal
 from masthead.api.http.responses import ONLY_READS, Responding, error
 from masthead.api.http.routing import PublicRoute, Route, Routes
 from masthead.api.http.service import Service
@@ -55,6 +53,8 @@ from masthead.api.operations import (
 )
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import AccountGone, BadInput, MastheadError, NotFound, StoreUnavailable
+from masthead.http_server.client_address import Peer, client_address
+from masthead.http_server.request_checks import Refusal
 from masthead.log import LogThrottle, RequestLog, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store

@@ -19,9 +19,9 @@ from masthead.api.app import App, create_app
 from masthead.api.http.credentials import Credentials
 from masthead.api.http.metrics import METRICS_FOLDER, numbers_missing, serve_metrics
 from masthead.api.http.protocol import HttpProtocol
-from masthead.api.http.timeouts import STALL_S_MAX
 from masthead.api.workers import Workers
 from masthead.errors import BadUsage, MastheadError
+from masthead.http_server.timeouts import close_stalled
 from masthead.log import configure_logs, end_logs, get_logger
 from masthead.settings import ServerSettings
 from masthead.store import find_store
@@ -55,10 +55,8 @@ def serve(
     later (decisions, "Workers").
     """
     configure_logs(settings.log_format)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # Connections inherit it: Linux closes them if the client acknowledges no data for so long.
-        for each in filter(None, (listener, metrics)):
-            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALL_S_MAX * 1_000)
+    for each in filter(None, (listener, metrics)):
+        close_stalled(each)
     store = find_store(settings.database, read_url=settings.read_database)
     if migrated := steps(store.open_to_serve()):
         _log.info(migrated)
@@ -82,7 +80,7 @@ def serve(
             factory=True,
             workers=settings.workers,
             http=HttpProtocol,
-            loop="masthead.api.http.event_loop:Loop",
+            loop="masthead.http_server.event_loop:Loop",
             ws="none",
             lifespan="on",
             access_log=False,

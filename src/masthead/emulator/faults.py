@@ -16,13 +16,13 @@ from msgspec import Meta, Struct
 from starlette.types import Message, Receive, Scope, Send
 
 from masthead.api.app import App
-from masthead.api.http.client_address import Peer
 from masthead.api.http.request import Request
-from masthead.api.http.request_checks import Refusal
 from masthead.api.http.responses import error
 from masthead.api.http.service import Service
 from masthead.contract.moments import http_date
 from masthead.errors import MastheadError
+from masthead.http_server.client_address import Peer
+from masthead.http_server.request_checks import Refusal
 from masthead.store import Clock
 
 ASKED_MAX = 10_000

@@ -14,11 +14,11 @@ from typing import Any
 import uvicorn
 
 from masthead.api.app import create_app
-from masthead.api.http.event_loop import Loop
 from masthead.api.http.protocol import HttpProtocol
 from masthead.emulator.control import Control, control_app
 from masthead.emulator.faults import Emulated, Faults
 from masthead.emulator.publisher import Publisher
+from masthead.http_server.event_loop import Loop
 from masthead.log import configure_logs, end_logs
 from masthead.settings import ServerSettings
 from masthead.temporary import own_folder

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import uvloop
 
-from masthead.api.http.timeouts import REQUEST_S_MAX
+from masthead.http_server.timeouts import REQUEST_S_MAX
 from masthead.log import LogThrottle, get_logger
 
 _RESERVED = 16

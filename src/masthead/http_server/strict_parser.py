@@ -1,8 +1,8 @@
 """httptools' parser, with limits and without ambiguity.
 
-A URI over 8 KiB is 414, headers over 32 KiB are 431, a body over 16 KiB is 413, an unknown method
-is 405, anything that is not HTTP is 400 (rules, "Statuses", "Methods" and "What is around a
-body"). ``request_checks`` refuses ambiguous requests.
+A URI over 8 KiB is 414, headers over 32 KiB are 431, a body over the server's limit is 413, an
+unknown method is 405, anything that is not HTTP is 400 (rules, "Statuses", "Methods" and "What is
+around a body"). ``request_checks`` refuses ambiguous requests.
 """
 
 import re
@@ -10,12 +10,11 @@ from typing import Protocol
 
 import httptools
 
-from masthead.api.http.parameters import BODY_BYTES_MAX, TOO_LARGE
-from masthead.api.http.request_checks import (
+from masthead.http_server.request_checks import (
     BAD_LENGTH,
     LENGTH_DIGITS_MAX,
     NOT_HTTP,
-    ONLY_READS_HERE,
+    Limits,
     Refusal,
     bad_target,
     origin_form,
@@ -40,7 +39,6 @@ _REQUEST_LINE = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+ [^ \r\n]+ HTTP/1\.[01]
 
 _URI_TOO_LONG = Refusal(414, f"the address of a request is at most {URI_BYTES_MAX} bytes")
 _HEADERS_TOO_LONG = Refusal(431, f"the headers of a request are at most {HEADERS_BYTES_MAX} bytes")
-_TOO_LARGE = Refusal(413, TOO_LARGE)
 _TOO_MUCH_OVERHEAD = Refusal(
     400, f"a request has at most {_OVERHEAD_BYTES_MAX} bytes that are not of its body"
 )
@@ -75,7 +73,7 @@ class StrictParser:
     it are still in the buffer.
     """
 
-    def __init__(self, receiver: Receiver) -> None:
+    def __init__(self, receiver: Receiver, limits: Limits) -> None:
         self.buffer = bytearray()
         """Bytes that have been received and not parsed."""
         self.has_begun = False
@@ -87,6 +85,7 @@ class StrictParser:
         self.body_bytes_left = 0
         """Bytes of its body still to be received, by its Content-Length."""
         self._receiver = receiver
+        self._limits = limits
         self._parser = httptools.HttpRequestParser(self)
         self.get_method = self._parser.get_method
         self.get_http_version = self._parser.get_http_version
@@ -140,7 +139,7 @@ class StrictParser:
                     return error.__context__
             case httptools.HttpParserInvalidMethodError():
                 if _REQUEST_LINE.match(self._raw):
-                    refusal = ONLY_READS_HERE
+                    refusal = self._limits.unknown_method
             case httptools.HttpParserInvalidURLError():
                 refusal = bad_target(self._raw)
         return RefusedError(refusal)
@@ -192,7 +191,9 @@ class StrictParser:
         self.has_headers = True
         receiver, version = self._receiver, self._parser.get_http_version()
         method, target = self._parser.get_method(), origin_form(receiver.url)
-        refusal = wrong_line(self._raw, method, receiver.url, target, version)
+        refusal = wrong_line(
+            self._raw, method, receiver.url, target, version, self._limits.unknown_method
+        )
         if refusal := refusal or wrong_fields(version, receiver.headers):
             raise RefusedError(refusal)
         receiver.url = target
@@ -203,8 +204,8 @@ class StrictParser:
     def on_chunk_header(self) -> None:
         """Refuse a body as soon as the sum of its chunk sizes is too large."""
         self._chunks_bytes += int(self._raw.partition(b";")[0], 16)
-        if self._chunks_bytes > BODY_BYTES_MAX:
-            raise RefusedError(_TOO_LARGE)
+        if self._chunks_bytes > self._limits.body_bytes_max:
+            raise RefusedError(self._limits.too_large)
 
     def on_body(self, body: bytes) -> None:
         """Pass on a part of the body."""

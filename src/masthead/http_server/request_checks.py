@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from masthead.api.http.responses import ONLY_READS
-
 LENGTH_DIGITS_MAX = 19
 """The maximum number of digits in the length of a body; 2^63 has as many."""
 
@@ -27,8 +25,15 @@ class Refusal(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
+class Limits(NamedTuple):
+    """What a server accepts: the size of a body, and refusals of what it does not accept."""
+
+    body_bytes_max: int
+    too_large: Refusal
+    unknown_method: Refusal
+
+
 NOT_HTTP = Refusal(400, "this is not an HTTP/1.1 request")
-ONLY_READS_HERE = Refusal(405, ONLY_READS, {"Allow": "GET, HEAD"})
 BAD_LENGTH = Refusal(400, f"the length of a body has at most {LENGTH_DIGITS_MAX} digits")
 _NOT_ASCII = Refusal(
     400, "the address has a character that is not ASCII: percent-encode it, such as %C3%BC"
@@ -59,7 +64,12 @@ def origin_form(target: bytes) -> bytes:
 
 
 def wrong_line(
-    head: bytes | bytearray, method: bytes, sent: bytes, target: bytes, version: str
+    head: bytes | bytearray,
+    method: bytes,
+    sent: bytes,
+    target: bytes,
+    version: str,
+    unknown_method: Refusal,
 ) -> Refusal | None:
     """Return the refusal of an invalid request line, the start of ``head``; None if it is valid.
 
@@ -72,7 +82,7 @@ def wrong_line(
     if version not in _VERSIONS:
         return NOT_HTTP
     if method == b"CONNECT" or (method == b"OPTIONS" and target == b"*"):
-        return ONLY_READS_HERE
+        return unknown_method
     if not target.startswith(b"/") or b"#" in target:
         return _BAD_TARGET
     return None
