@@ -40,7 +40,7 @@ def test_an_error_is_beside_its_field_and_the_typed_values_are_kept(
     response = browser.post(path, {**form, "first_name": "B" * 60, "last_name": "Kept <b>"})
     assert response.status_code == 400
     assert '<a href="#first_name">' in " ".join(response.text.split())
-    assert 'aria-describedby="first_name-about"' in response.text
+    assert 'aria-describedby="first_name-error"' in response.text
     kept = input_values(response.text)
     assert kept["first_name"] == "B" * 60
     assert kept["last_name"] == "Kept <b>"

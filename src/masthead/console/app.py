@@ -17,7 +17,6 @@
 
 from collections.abc import Awaitable, Callable
 from itertools import chain
-from pathlib import Path
 from secrets import token_hex
 from time import perf_counter_ns
 from urllib.parse import parse_qsl, quote
@@ -28,10 +27,10 @@ from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from masthead.console import static_files
 from masthead.console.account_figures import Counting
 from masthead.console.forms import sentence
 from masthead.console.page_request import Page, PageRequest, has_token
@@ -51,7 +50,8 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -70,7 +70,7 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     ``behind_proxy``: a proxy terminates TLS, so cookies are sent only over TLS.
     """
     routes = [
-        Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
+        Route("/static/{name}", static_files.respond, methods=["GET"]),
         *(
             Route(path, _endpoint(path), methods=["GET", "POST"])
             for path in dict.fromkeys(page.path for page in PAGES)

@@ -11,6 +11,7 @@ import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from masthead.circulation.amounts import decimal, stored_cents
+from masthead.console.static_files import static
 from masthead.contract.moments import format_second
 
 
@@ -32,6 +33,7 @@ def _environment() -> Environment:
     environment.filters.update(
         amount=_amount, total=_total, day=_day, moment=_moment, number=_number, word=_word
     )
+    environment.globals["static"] = static
     return environment
 
 

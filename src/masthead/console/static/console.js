@@ -10,8 +10,61 @@ function show(isAway) {
   if (isAway) notice.scrollIntoView({ block: "nearest" });
 }
 
-// The first thing that is wrong has the focus.
-document.addEventListener("htmx:load", () => {
+// After a page was loaded, the focus is on what is wrong, else on the field to begin with, else on
+// the content.
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (!event.detail.boosted) return;
   const errors = document.getElementById("errors");
-  if (errors) errors.focus();
+  const first = document.querySelector("main [autofocus]");
+  if (errors || first) (errors || first).focus();
+  else document.getElementById("main")?.focus({ preventScroll: true });
 });
+
+// A form is sent once at a time, and its button shows that it is being sent. A file is saved
+// without another page: its button is free again after a moment.
+const FILE_MILLISECONDS = 3000;
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.getAttribute("aria-busy") === "true") {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    return;
+  }
+  if (form.method !== "post") return;
+  setBusy(form, event.submitter, true);
+  if (form.getAttribute("hx-boost") === "false") {
+    setTimeout(() => { setBusy(form, event.submitter, false); }, FILE_MILLISECONDS);
+  }
+}, true);
+document.addEventListener("htmx:afterRequest", (event) => { free(event.detail.elt); });
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[aria-busy]")) free(form);
+});
+
+function free(form) {
+  if (form.matches("form[aria-busy]")) setBusy(form, form.querySelector("[aria-busy]"), false);
+}
+
+function setBusy(form, button, isBusy) {
+  for (const each of [form, button]) {
+    if (isBusy) each?.setAttribute("aria-busy", "true");
+    else each?.removeAttribute("aria-busy");
+  }
+}
+
+// A menu closes with the Escape key and with a click elsewhere.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeMenus((menu) => menu.contains(document.activeElement));
+});
+document.addEventListener("click", (event) => {
+  closeMenus((menu) => !menu.contains(event.target));
+});
+
+function closeMenus(isMeant) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!isMeant(menu)) continue;
+    if (menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    menu.open = false;
+  }
+}

@@ -1,0 +1,70 @@
+"""The colours of the stylesheet have the contrast that people need, in both schemes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from masthead.console import static_files
+
+TEXT = 4.5
+"""WCAG 2.2, 1.4.3: text on its background."""
+
+CONTROL = 3.0
+"""WCAG 2.2, 1.4.11: borders of controls, and the focus."""
+
+SURFACES = ("page", "card", "accent-soft")
+PAIRS = [
+    *((colour, surface, TEXT) for colour in ("ink", "quiet", "accent") for surface in SURFACES),
+    *((kind, f"{kind}-soft", TEXT) for kind in ("good", "bad", "warn")),
+    *(("ink", f"{kind}-soft", TEXT) for kind in ("good", "bad", "warn")),
+    *((kind, "card", TEXT) for kind in ("good", "bad", "warn")),
+    ("ink", "line", TEXT),
+    ("accent-ink", "accent", TEXT),
+    ("bad-ink", "bad", TEXT),
+    *(("edge", surface, CONTROL) for surface in SURFACES),
+]
+"""A colour, what it stands on, and the contrast that it needs."""
+
+
+def colours(scheme: str) -> dict[str, str]:
+    """Return the colours of a scheme, ``light`` or ``dark``, by name, as ``#rrggbb``."""
+    style = Path(static_files.__file__).with_name("static").joinpath("console.css").read_text()
+    light, dark = re.findall(r":root \{(.+?)\}", style, re.DOTALL)[:2]
+    found: dict[str, str] = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
+    if scheme == "dark":
+        found |= dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", dark))
+    return found
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours: WCAG 2.2, "contrast ratio"."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_colour_is_read_on_what_it_stands_on(scheme: str) -> None:
+    """design-system, "Colours"."""
+    named = colours(scheme)
+    found = {(one, other): contrast(named[one], named[other]) for one, other, _ in PAIRS}
+    assert not [
+        (one, other, round(found[one, other], 2))
+        for one, other, needed in PAIRS
+        if found[one, other] < needed
+    ]
+
+
+def test_both_schemes_name_the_same_colours() -> None:
+    assert colours("light").keys() == colours("dark").keys()
+    assert not [name for name, value in colours("dark").items() if value == colours("light")[name]]
