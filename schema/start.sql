@@ -509,7 +509,8 @@ CREATE TABLE products (
 ) STRICT, WITHOUT ROWID;
 
 -- external_reference: its number in a shop, once in an account. content_digest: SHA-256 of what was
--- ordered, by which an order that comes again is known.
+-- ordered, by which an order that comes again is known. payment_reference: such as the number of a
+-- transfer. dispute: what the reader or the bank says; it is open while dispute_ended_on is NULL.
 CREATE TABLE orders (
     account_id INTEGER NOT NULL,
     order_id INTEGER NOT NULL,
@@ -528,6 +529,11 @@ CREATE TABLE orders (
     content_digest TEXT,
     paid_on TEXT,
     payment_type TEXT,
+    payment_reference TEXT,
+    disputed_on TEXT,
+    dispute TEXT,
+    dispute_ended_on TEXT,
+    dispute_result TEXT,
     external_reference_lower TEXT
         GENERATED ALWAYS AS (lower(external_reference)) VIRTUAL,
     commit_id INTEGER NOT NULL,
@@ -706,6 +712,25 @@ CREATE TABLE temporary_addresses (
 CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
+
+-- Copies of delivered issues that are sent again. written_at: when a file had it; NULL before that.
+CREATE TABLE replacements (
+    account_id INTEGER NOT NULL,
+    replacement_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    issue_id INTEGER NOT NULL,
+    copies INTEGER NOT NULL DEFAULT 1,
+    asked_on TEXT NOT NULL,
+    written_at TEXT,
+    PRIMARY KEY (account_id, replacement_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replacements_by_subscription ON replacements (account_id, subscription_id);
+CREATE INDEX replacements_by_issue ON replacements (account_id, issue_id);
+CREATE INDEX replacements_waiting
+    ON replacements (account_id, replacement_id) WHERE written_at IS NULL;
 
 -- Why subscriptions are cancelled, in the publisher's words.
 CREATE TABLE cancellation_reasons (
@@ -913,6 +938,10 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('temporary_addresses', 'temporary_addresses', '100000 100000 1'),
     ('temporary_addresses', 'temporary_addresses_by_subscription', '100000 100000 2'),
     ('temporary_addresses', 'temporary_addresses_by_address', '100000 100000 1'),
+    ('replacements', 'replacements', '100000 100000 1'),
+    ('replacements', 'replacements_by_subscription', '100000 100000 2'),
+    ('replacements', 'replacements_by_issue', '100000 100000 100'),
+    ('replacements', 'replacements_waiting', '1000 1000 1'),
     ('cancellation_reasons', 'cancellation_reasons', '100 100 1'),
     ('cancellations', 'cancellations', '100000 100000 1'),
     ('cancellations', 'cancellations_by_after_issue', '10000 10000 100'),
@@ -1025,6 +1054,7 @@ BEGIN
         'subscription_issues',
         'suspensions',
         'temporary_addresses',
+        'replacements',
         'cancellation_reasons',
         'cancellations',
         'cancelled_terms',

@@ -57,6 +57,10 @@ MORE: dict[str, str] = {
         "temporary_address_id,subscription_id,address_id,from_date,to_date\n"
         "1,1,2,2025-12-01,2025-12-31\n"
     ),
+    "replacements.csv": (
+        "replacement_id,subscription_id,issue_id,copies,asked_on,written_at\n"
+        "1,1,10,1,2025-11-03,2025-11-04 08:00:00\n2,2,10,2,2025-11-03,\n"
+    ),
     "cancellation_reasons.csv": "reason_id,name\n1,moved abroad\n2,too dear\n",
     "cancellations.csv": (
         "subscription_id,reason,made_on,after_issue_id,at_end,is_refund,campaign,ended_on,"

@@ -171,6 +171,7 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
                 "temporary_addresses": [],
                 "renewal_letters": [],
                 "cancellations": [],
+                "replacements": [],
             }
         ],
         "custom_fields": answers,
@@ -181,6 +182,11 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
                 "external_reference": "SHOP-1",
                 "paid_on": "2026-03-01",
                 "payment_type": "Check",
+                "payment_reference": None,
+                "disputed_on": None,
+                "dispute": None,
+                "dispute_ended_on": None,
+                "dispute_result": None,
             }
             for order in shown("orders")
         ],

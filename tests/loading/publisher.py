@@ -78,6 +78,9 @@ WITH_BOOKS: dict[str, str] = {
         "temporary_address_id,subscription_id,address_id,from_date,to_date\n"
         "1,1,1,2026-05-01,2026-05-31\n"
     ),
+    "replacements.csv": (
+        "replacement_id,subscription_id,issue_id,copies,asked_on\n1,1,1,1,2026-04-01\n"
+    ),
     "cancellations.csv": (
         "subscription_id,reason,made_on,at_end,campaign\n1,moved abroad,2026-04-02,1,1\n"
     ),

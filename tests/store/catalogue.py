@@ -44,6 +44,7 @@ OF_THE_BOOKS = {
     "revenue",
     "suspensions",
     "temporary_addresses",
+    "replacements",
     "cancellation_reasons",
     "cancellations",
     "cancelled_terms",

@@ -112,6 +112,9 @@ ROWS = {
     ),
     """temporary_addresses (account_id, temporary_address_id, subscription_id, address_id,
         from_date, to_date)""": f"a, n, n, n, '2026-07-01', '2026-07-31' FROM {MANY}",
+    """replacements (account_id, replacement_id, subscription_id, issue_id, asked_on,
+        written_at)""": f"""a, n, n, 1001, '2026-06-01',
+        CASE WHEN n % 100 <> 0 THEN '2026-06-02 08:00:00' END FROM {MANY}""",
     "cancellation_reasons (account_id, reason_id, name)": f"a, n, 'Reason ' || n FROM {FEW}",
     "cancellations (account_id, subscription_id, made_on, after_issue_id)": (
         f"a, n, '2026-06-01', 1001 FROM {FEW}"

@@ -44,6 +44,7 @@ _COMMANDS = {
     "order": "orders:order_group",
     "remove": "removing:remove_command",
     "renewals": "renewals:renewals_group",
+    "replacement": "replacements:replacement_group",
     "report": "reports:report",
     "restore": "backups:restore",
     "serve": "serving:serve_command",

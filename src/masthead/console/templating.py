@@ -31,7 +31,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        amount=_amount, total=_total, day=_day, moment=_moment, number=_number, word=_word
+        amount=_amount, total=_total, day=day_in_words, moment=_moment, number=_number, word=_word
     )
     environment.globals["static"] = static
     return environment
@@ -53,7 +53,7 @@ def _total(number: str | msgspec.Raw | None) -> str:
     return _amount(stored_cents(text))
 
 
-def _day(text: str | None) -> str:
+def day_in_words(text: str | None) -> str:
     """Return the day of a date or time in words: ``24 November 2026``."""
     if not text:
         return ""
@@ -69,7 +69,7 @@ def _moment(microseconds: int | None) -> str:
     if microseconds is None:
         return ""
     text = format_second(microseconds)
-    return f"{_day(text)}, {text[11:16]}"
+    return f"{day_in_words(text)}, {text[11:16]}"
 
 
 def _number(value: int | None) -> str:

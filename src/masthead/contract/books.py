@@ -38,6 +38,7 @@ ClassName = Annotated[str, kinds.Text(50, when_missing="paid")]
 Medium = Annotated[str, kinds.OneOf(*TYPES)]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
+DisputeResult = Annotated[str | None, kinds.OneOf("upheld", "rejected"), Missing.NULL]
 RequiredDate = Annotated[dt.date, kinds.Date()]
 KeyCode = Annotated[str | None, kinds.Text(50), Missing.NULL]
 
@@ -154,6 +155,17 @@ class TemporaryAddress(Struct):
     address_id: Key
     from_date: RequiredDate
     to_date: RequiredDate
+
+
+class Replacement(Struct):
+    """Copies of a delivered issue that are sent again; ``written_at`` is null while they wait."""
+
+    replacement_id: Key
+    subscription_id: Key
+    issue_id: Key
+    copies: Copies
+    asked_on: RequiredDate
+    written_at: DateTimeOrNull
 
 
 class CancellationReason(Struct):

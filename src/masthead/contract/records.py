@@ -19,21 +19,27 @@ from masthead.contract.books import (
     CancelledTerm,
     Cents,
     CopyClass,
+    DisputeResult,
     Product,
     RenewalEffort,
     RenewalSent,
+    Replacement,
     Revenue,
     Suspension,
     TemporaryAddress,
     Term,
 )
-from masthead.contract.file_kinds import IdentifierList, Range, TimeZone
+from masthead.contract.custom_fields import (
+    CustomField,
+    CustomFieldAnswerRecord,
+    CustomFieldOptionRecord,
+)
+from masthead.contract.file_kinds import Range, TimeZone
 from masthead.contract.kinds import Missing
 from masthead.contract.passwords import PasswordHash
 from masthead.contract.shapes import (
     ApiKey,
     ApiLogin,
-    Bit,
     Bool,
     Date,
     DateOrNull,
@@ -41,7 +47,6 @@ from masthead.contract.shapes import (
     DateTimeOrNull,
     DecimalOrNull,
     Field,
-    FieldType,
     Flag,
     Id,
     IdOrAbsent,
@@ -56,12 +61,9 @@ from masthead.contract.shapes import (
     Text,
     Text30OrNull,
     Text50,
-    Text255,
     TextOrNull,
     fields_of,
 )
-
-OptionIds = Annotated[str | None, IdentifierList(), Missing.NULL]
 
 
 class Publication(Struct):
@@ -155,39 +157,12 @@ class SubscriptionIssue(Struct):
     address_id: IdOrNull
 
 
-class CustomField(Struct):
-    """A question that the publisher asks its subscribers."""
-
-    field_id: Key
-    name: Text255
-    display_as: Text255
-    type: FieldType
-    allow_other: Bit
-
-
-class CustomFieldOptionRecord(Struct):
-    """A preset answer of a custom field."""
-
-    option_id: Key
-    field_id: Key
-    value: Text
-    display_as: Text
-    disqualifier: Bool
-    active: Bool
-    order: Integer
-
-
-class CustomFieldAnswerRecord(Struct):
-    """A subscriber's answer to a custom field."""
-
-    subscriber_id: Key
-    field_id: Key
-    option_ids: OptionIds
-    text_value: TextOrNull
-
-
 class OrderRecord(Struct):
-    """An order, without its items."""
+    """An order, without its items.
+
+    ``payment_reference`` is such as the number of a transfer. ``dispute`` is what the reader or the
+    bank says; it is open while ``dispute_ended_on`` is null.
+    """
 
     order_id: Key
     subscriber_id: Key
@@ -205,6 +180,11 @@ class OrderRecord(Struct):
     content_digest: TextOrNull
     paid_on: DateOrNull
     payment_type: TextOrNull
+    payment_reference: TextOrNull
+    disputed_on: DateOrNull
+    dispute: TextOrNull
+    dispute_ended_on: DateOrNull
+    dispute_result: DisputeResult
 
 
 class OrderItemRecord(Struct):
@@ -370,7 +350,7 @@ TABLES = (
         "orders",
         OrderRecord,
         unique=("external_reference",),
-        personal=("import_name", "content_digest"),
+        personal=("import_name", "content_digest", "dispute"),
         subscriber_id="subscribers",
         mailing_address_id="addresses",
         billing_address_id="addresses",
@@ -401,6 +381,12 @@ TABLES = (
         TemporaryAddress,
         subscription_id="subscriptions",
         address_id="addresses",
+    ),
+    _table(
+        "replacements",
+        Replacement,
+        subscription_id="subscriptions",
+        issue_id="issues",
     ),
     _table("cancellation_reasons", CancellationReason),
     _table(

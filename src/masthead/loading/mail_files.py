@@ -2,16 +2,17 @@
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from masthead.books import Books
+from masthead.books import Books, replacements
 from masthead.books.issues import DIGITAL, PRINTED, mail_file_rows, mark_written
 from masthead.errors import BadInput
 from masthead.loading.export import harmless
 from masthead.private_files import new_file
+from masthead.store.database import Row
 
 _NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
@@ -36,18 +37,50 @@ def write_mail_file(books: Books, wanted: Wanted, path: Path, *, dry_run: bool =
     on. The file gets its name when it is complete. A dry run writes and changes nothing. Raises
     what ``mark_written`` does, and BadInput if the file cannot be written.
     """
+
+    def rows() -> AbstractContextManager[Iterator[Row]]:
+        written = mark_written(books, wanted.issue_id, wanted.mailing_list_id, dry_run=dry_run)
+        return mail_file_rows(books, written, digital=wanted.digital)
+
+    columns = DIGITAL if wanted.digital else PRINTED
+    return _write(path, columns, rows, is_for_spreadsheets=wanted.for_spreadsheets, dry_run=dry_run)
+
+
+def write_replacements(
+    books: Books, path: Path, written_at: str | None = None, *, for_spreadsheets: bool = False
+) -> int:
+    """Write the copies that wait for the next file of replacements, or a former file again.
+
+    ``written_at`` is when the former file was written. Otherwise it works as
+    :func:`write_mail_file` does, and raises what ``replacements.mark_written`` and
+    ``replacements.file_rows`` do.
+    """
+
+    def rows() -> AbstractContextManager[Iterator[Row]]:
+        which = written_at or replacements.mark_written(books).written_at
+        return replacements.file_rows(books, which)
+
+    return _write(path, replacements.COLUMNS, rows, is_for_spreadsheets=for_spreadsheets)
+
+
+def _write(
+    path: Path,
+    columns: Sequence[str],
+    rows: Callable[[], AbstractContextManager[Iterator[Row]]],
+    *,
+    is_for_spreadsheets: bool,
+    dry_run: bool = False,
+) -> int:
     if path.suffix.lower() not in {".csv", ".xlsx"}:
         raise BadInput(f"{path}: the name of a mail file ends in .csv or .xlsx")
     unfinished = path.with_name(f"{path.name}.unfinished")
-    columns = DIGITAL if wanted.digital else PRINTED
     try:
         with new_file(unfinished):
             pass
-        written = mark_written(books, wanted.issue_id, wanted.mailing_list_id, dry_run=dry_run)
-        with mail_file_rows(books, written, digital=wanted.digital) as found:
-            rows = map(harmless, found) if wanted.for_spreadsheets else found
+        with rows() as found:
+            harmless_rows = map(harmless, found) if is_for_spreadsheets else found
             write = _write_csv if path.suffix.lower() == ".csv" else _write_xlsx
-            count = write(unfinished, columns, rows)
+            count = write(unfinished, columns, harmless_rows)
         if not dry_run:
             unfinished.replace(path)
     except OSError as error:

@@ -13,7 +13,7 @@ from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
 from masthead.store.interface_queries import Answer
-from masthead.store.subscriber_data import Books, Row, SubscriberData, data_of
+from masthead.store.subscriber_data import PAYMENT, Books, Row, SubscriberData, data_of
 
 Record = dict[str, object]
 
@@ -90,6 +90,7 @@ def _books(books: Books) -> Record:
         ],
         "renewal_letters": [_record(books_records.RenewalSent, row) for row in books.letters],
         "cancellations": [_record(books_records.Cancellation, row) for row in books.cancellations],
+        "replacements": [_record(books_records.Replacement, row) for row in books.replacements],
     }
 
 
@@ -99,12 +100,9 @@ def _order(order: tuple[Row, list[Row]], payment: Row, refunded: dict[int, int])
         {**_record(shapes.OrderItem, item), "refunded": decimal(refunded[item[0]])}
         for item in items
     ]
-    reference, paid_on, payment_type = payment
     return {
         **_record(shapes.Order, (*row, shown)),
-        "external_reference": reference,
-        "paid_on": paid_on,
-        "payment_type": payment_type,
+        **dict(zip(PAYMENT, payment, strict=True)),
     }
 
 

@@ -28,6 +28,7 @@ PARTS = {
     "revenue": ("term_id",),
     "suspensions": ("subscription_id",),
     "temporary_addresses": ("subscription_id",),
+    "replacements": ("subscription_id",),
     "cancellations": ("subscription_id",),
     "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),

@@ -9,7 +9,13 @@ from masthead.errors import NotFound
 from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
-__all__ = ["Books", "Row", "SubscriberData", "data_of"]
+__all__ = ["PAYMENT", "Books", "Row", "SubscriberData", "data_of"]
+
+PAYMENT = (
+    *("external_reference", "paid_on", "payment_type", "payment_reference"),
+    *("disputed_on", "dispute", "dispute_ended_on", "dispute_result"),
+)
+"""What the books store about an order, and the interface does not show."""
 
 _ID = itemgetter(0)
 """The id, which is the first field of each shape that is read here."""
@@ -20,7 +26,7 @@ class Books(NamedTuple):
 
     ``days`` are the days of its beginning and its cancellation. ``deliveries`` are rows of
     SubscriptionIssue, ``terms`` are rows of Term with their rows of Revenue. The others are rows of
-    Suspension, TemporaryAddress, RenewalSent and Cancellation.
+    Suspension, TemporaryAddress, RenewalSent, Cancellation and Replacement.
     """
 
     days: Row
@@ -30,6 +36,7 @@ class Books(NamedTuple):
     temporary_addresses: list[Row]
     letters: list[Row]
     cancellations: list[Row]
+    replacements: list[Row]
 
 
 class SubscriberData(NamedTuple):
@@ -39,8 +46,8 @@ class SubscriberData(NamedTuple):
     is when the subscriber was erased, or None. ``addresses`` and ``purchases`` are rows of Address
     and Purchase. ``subscriptions`` are rows of Subscription with their rows of ReceivedIssue and
     their :class:`Books`. ``orders`` are rows of Order (without items) with their rows of OrderItem.
-    ``payments`` has each order's external reference, payment day and payment type, and ``refunded``
-    the refunded cents by item, both in the order of ``orders``. ``answers`` has the answers to all
+    ``payments`` has the :data:`PAYMENT` of each order, and ``refunded`` the refunded cents by item,
+    both in the order of ``orders``. ``answers`` has the answers to all
     custom fields. ``entries`` has the id and name of a mailing list and a row of MailingListEntry.
     """
 
@@ -173,13 +180,14 @@ def _books(connection: Connection, account_id: int, subscription_id: int) -> Boo
         rows("temporary_addresses", books_records.TemporaryAddress),
         rows("renewals_sent", books_records.RenewalSent),
         rows("cancellations", books_records.Cancellation),
+        rows("replacements", books_records.Replacement),
     )
 
 
 def _payment(connection: Connection, account_id: int, order_id: int) -> Row:
     (row,) = connection.rows(
-        """
-        SELECT external_reference, paid_on, payment_type FROM orders
+        f"""
+        SELECT {", ".join(PAYMENT)} FROM orders
         WHERE account_id = :account_id AND order_id = :order_id
         """,
         account_id=account_id,

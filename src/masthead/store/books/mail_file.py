@@ -17,8 +17,9 @@ PRINTED = ("keyline", "copies", *FIELDS)
 DIGITAL = ("keyline", "copies", "email", "first_name", "last_name")
 """The columns of the file of subscriptions without a printed copy."""
 
-# Unlimited subscriptions have no last issue.
-_KEYLINE = "CAST(s.subscriber_id AS TEXT) || ' ' || coalesce(s.date_expired, '-')"
+KEYLINE = "CAST(s.subscriber_id AS TEXT) || ' ' || coalesce(s.date_expired, '-')"
+"""The SQL of the keyline of a subscription ``s``: an unlimited one has no last issue."""
+
 _FROM = """
     FROM mailing_list_entries AS e
     JOIN subscriptions AS s
@@ -93,7 +94,7 @@ def rows_of(reading: Reading, written: Written, *, digital: bool = False) -> Ite
     """
     if digital:
         sql = f"""
-            SELECT {_KEYLINE}, e.copies, r.email, r.first_name, r.last_name {_FROM}
+            SELECT {KEYLINE}, e.copies, r.email, r.first_name, r.last_name {_FROM}
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             {_OF_LIST} AND (e.type IN {PRINTED_TYPES}) IS NOT TRUE
@@ -101,7 +102,7 @@ def rows_of(reading: Reading, written: Written, *, digital: bool = False) -> Ite
             """
     else:
         sql = f"""
-            SELECT {_KEYLINE}, e.copies, {address_of("r")} {_FROM}
+            SELECT {KEYLINE}, e.copies, {address_of("r")} {_FROM}
             JOIN subscribers AS r
                 ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
             JOIN subscription_issues AS d ON d.account_id = :account_id

@@ -135,6 +135,10 @@ _MOVES = (
         WHERE g.account_id = :account_id AND g.subscription_id = :one)
     """,
     """
+    UPDATE replacements SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
+    """
     UPDATE subscriptions SET merged_into = :one
     WHERE account_id = :account_id AND merged_into = :other
     """,

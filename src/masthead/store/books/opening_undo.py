@@ -30,6 +30,9 @@ _DONE = {
     "a subscription got a temporary address": """
         SELECT 1 FROM temporary_addresses WHERE account_id = :account_id
         """,
+    "a copy was sent again": """
+        SELECT 1 FROM replacements WHERE account_id = :account_id
+        """,
     "a subscription was cancelled": """
         SELECT 1 FROM cancellations AS c WHERE c.account_id = :account_id
             AND (c.at_end = 0 OR c.reason IS NOT NULL OR c.ended_on IS NOT NULL)

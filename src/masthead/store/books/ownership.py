@@ -19,6 +19,7 @@ BOOKS = (
     "revenue",
     "suspensions",
     "temporary_addresses",
+    "replacements",
     "cancellations",
     "cancelled_terms",
     "renewals_sent",

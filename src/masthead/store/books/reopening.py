@@ -175,6 +175,10 @@ class Undoing:
         )
 
     def _remove_deliveries(self) -> None:
+        self._books.change(
+            "DELETE FROM replacements WHERE account_id = :account_id AND issue_id = :issue_id",
+            issue_id=self._issue.issue_id,
+        )
         for table in ("subscription_issues", "mailing_list_entries"):
             self._books.change(
                 f"""DELETE FROM {table}

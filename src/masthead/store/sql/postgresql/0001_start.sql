@@ -493,7 +493,8 @@ CREATE TABLE products (
 );
 
 -- external_reference: its number in a shop, once in an account. content_digest: SHA-256 of what was
--- ordered, by which an order that comes again is known.
+-- ordered, by which an order that comes again is known. payment_reference: such as the number of a
+-- transfer. dispute: what the reader or the bank says; it is open while dispute_ended_on is NULL.
 CREATE TABLE orders (
     account_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,
@@ -512,6 +513,11 @@ CREATE TABLE orders (
     content_digest TEXT COLLATE "C",
     paid_on TEXT COLLATE "C",
     payment_type TEXT COLLATE "C",
+    payment_reference TEXT COLLATE "C",
+    disputed_on TEXT COLLATE "C",
+    dispute TEXT COLLATE "C",
+    dispute_ended_on TEXT COLLATE "C",
+    dispute_result TEXT COLLATE "C",
     external_reference_lower TEXT COLLATE "C"
         GENERATED ALWAYS AS (lower(external_reference)) STORED,
     commit_id BIGINT NOT NULL,
@@ -690,6 +696,25 @@ CREATE TABLE temporary_addresses (
 CREATE INDEX temporary_addresses_by_subscription
     ON temporary_addresses (account_id, subscription_id);
 CREATE INDEX temporary_addresses_by_address ON temporary_addresses (account_id, address_id);
+
+-- Copies of delivered issues that are sent again. written_at: when a file had it; NULL before that.
+CREATE TABLE replacements (
+    account_id BIGINT NOT NULL,
+    replacement_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    issue_id BIGINT NOT NULL,
+    copies BIGINT NOT NULL DEFAULT 1,
+    asked_on TEXT COLLATE "C" NOT NULL,
+    written_at TEXT COLLATE "C",
+    PRIMARY KEY (account_id, replacement_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+);
+CREATE INDEX replacements_by_subscription ON replacements (account_id, subscription_id);
+CREATE INDEX replacements_by_issue ON replacements (account_id, issue_id);
+CREATE INDEX replacements_waiting
+    ON replacements (account_id, replacement_id) WHERE written_at IS NULL;
 
 -- Why subscriptions are cancelled, in the publisher's words.
 CREATE TABLE cancellation_reasons (
@@ -1114,7 +1139,12 @@ CREATE UNLOGGED TABLE staged_orders (
     external_reference TEXT COLLATE "C",
     content_digest TEXT COLLATE "C",
     paid_on TEXT COLLATE "C",
-    payment_type TEXT COLLATE "C"
+    payment_type TEXT COLLATE "C",
+    payment_reference TEXT COLLATE "C",
+    disputed_on TEXT COLLATE "C",
+    dispute TEXT COLLATE "C",
+    dispute_ended_on TEXT COLLATE "C",
+    dispute_result TEXT COLLATE "C"
 );
 CREATE INDEX staged_orders_by_key
     ON staged_orders (account_id, load_id, order_id);
@@ -1253,6 +1283,22 @@ CREATE UNLOGGED TABLE staged_temporary_addresses (
 );
 CREATE INDEX staged_temporary_addresses_by_key
     ON staged_temporary_addresses (account_id, load_id, temporary_address_id);
+
+CREATE UNLOGGED TABLE staged_replacements (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    replacement_id BIGINT,
+    subscription_id BIGINT,
+    issue_id BIGINT,
+    copies BIGINT,
+    asked_on TEXT COLLATE "C",
+    written_at TEXT COLLATE "C"
+);
+CREATE INDEX staged_replacements_by_key
+    ON staged_replacements (account_id, load_id, replacement_id);
 
 CREATE UNLOGGED TABLE staged_cancellation_reasons (
     account_id BIGINT NOT NULL,
@@ -1444,6 +1490,7 @@ BEGIN
         'subscription_issues',
         'suspensions',
         'temporary_addresses',
+        'replacements',
         'cancellation_reasons',
         'cancellations',
         'cancelled_terms',

@@ -1,0 +1,120 @@
+"""Copies that are sent again: asking for one, those that wait, and their files."""
+
+from contextlib import ExitStack
+
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from masthead.books import Books, replacements, subscriptions
+from masthead.console.forms import Form, sentence
+from masthead.console.page_request import PageRequest, get, post
+from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
+from masthead.console.roles import Action
+from masthead.console.templating import day_in_words
+from masthead.errors import BadInput
+from masthead.loading.mail_files import write_replacements
+from masthead.temporary import own_folder
+
+_ISSUES = 12
+_FORMS = ("csv", "xlsx")
+_FOLDERS = "masthead-console-"
+_FREE_BYTES_MIN = 1024**3
+
+
+def show(request: PageRequest) -> Response:
+    """Show the copies that wait for the next file, and the newest files."""
+    return _shown(request, Form({}))
+
+
+def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
+    with request.books.snapshot() as inside:
+        waiting, files = replacements.waiting(inside), replacements.files(inside)
+    return request.page("replacements", status, form=form, waiting=waiting, files=files)
+
+
+def remove(request: PageRequest) -> Response:
+    """Remove copies that wait."""
+    replacements.remove(request.books_for("remove a replacement"), int(request.ids["id"]))
+    return request.go("/replacements", "The copy is not sent.")
+
+
+def file(request: PageRequest) -> Response:
+    """Write the file of the copies that wait, or a former file again, and send it."""
+    form = Form(request.form)
+    kind = form.choice("form", "The form", _FORMS)
+    if not form.is_good:
+        return _shown(request, form, 400)
+    until_sent = ExitStack()
+    folder = until_sent.enter_context(own_folder(_FOLDERS, needed=_FREE_BYTES_MIN))
+    path = folder / f"replacements.{kind}"
+    try:
+        write_replacements(
+            request.books_for("write a file of replacements"),
+            path,
+            form["written_at"] or None,
+            for_spreadsheets=True,
+        )
+    except BadInput as error:
+        until_sent.close()
+        form.refuse("", sentence(error))
+        return _shown(request, form, 400)
+    except BaseException:
+        until_sent.close()
+        raise
+    return FileResponse(path, filename=path.name, background=BackgroundTask(until_sent.close))
+
+
+def _state(books: Books, key: int) -> State:
+    values = subscriptions.show(books, key).fields
+    return {
+        "issue": Choices(
+            (str(each.issue_id), ", ".join(filter(None, (each.name, day_in_words(each.date)))))
+            for each in replacements.received(books, key, limit=_ISSUES)
+        ),
+        "subscriber_id": values["subscriber_id"],
+        "publication": values["publication"],
+        "name": " ".join(str(values[each]) for each in ("first_name", "last_name") if values[each]),
+    }
+
+
+def _send_again(books: Books, key: int, form: Form) -> str:
+    issue = form.number("issue", "The issue")
+    copies = form.number("copies", "Copies")
+    if issue is None:
+        form.refuse("issue", "Say which issue is sent again.")
+    if not form.is_good or issue is None:
+        return ""
+    done = replacements.send_again(books, key, issue, 1 if copies is None else copies)
+    state = _state(books, key)
+    issues = state["issue"]
+    names = dict(issues) if isinstance(issues, Choices) else {}
+    copies_said = "1 copy" if done.copies == 1 else f"{done.copies} copies"
+    return (
+        f"{copies_said} of {state['publication']}, {names.get(str(issue), 'the issue')}, go to "
+        f"{state['name']} again, with the next file of replacements"
+    )
+
+
+pages = [
+    get("/replacements", show),
+    post("/replacements/file", file, Action.CLOSE),
+    post("/replacements/{id:int}/remove", remove, Action.SERVE),
+    *pages_of(
+        RecordForm(
+            "/subscriptions/{id:int}/replacement",
+            "Send a copy again",
+            "Send it again",
+            Action.SERVE,
+            (
+                Field("issue", "Issue", "choice"),
+                Field("copies", "Copies", "number", "One if it is left empty."),
+            ),
+            _state,
+            _send_again,
+            lambda _key, state: f"/subscribers/{state['subscriber_id']}",
+            lambda _key, state: f"{state['publication']}, {state['name']}",
+            "A lost or damaged copy comes once more, to the address of the day on which the file "
+            "of replacements is written. The subscription loses no issue.",
+        )
+    ),
+]
