@@ -27,6 +27,8 @@ MANAGER = {"manager"}
 MAY: dict[str, set[str]] = {
     "/": EVERYBODY,
     "/find": EVERYBODY,
+    "/find/suggestions": EVERYBODY,
+    "/find/people": EVERYBODY,
     "/subscribers/{id:int}": EVERYBODY,
     "/subscribers/{id:int}/edit": COUNTER,
     "/subscribers/{id:int}/merge": COUNTER,

@@ -7,7 +7,7 @@ A refused form is shown again with all of its input. A form that changes a recor
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -16,17 +16,24 @@ from masthead.console.hints import HINTS
 from masthead.contract.moments import is_day
 from masthead.errors import BadInput, MastheadError
 
+if TYPE_CHECKING:
+    from masthead.books.finding import Hit
+
 _ID_MAX = 2**63 - 1
 _ID = re.compile(r"[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}")
 
 
 class Form:
-    """The values of a form and the errors of its fields; '' stands for the whole form."""
+    """The values of a form and the errors of its fields; '' stands for the whole form.
+
+    ``people`` are the readers whom a person picker shows, by its field (``person_picker``).
+    """
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = dict(values)
         self.errors: dict[str, str] = {}
+        self.people: dict[str, list[Hit]] = {}
 
     def __getitem__(self, name: str) -> str:
         """Return the input of a field; '' if it is empty."""

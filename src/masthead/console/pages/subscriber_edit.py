@@ -1,4 +1,4 @@
-"""Correcting a subscriber: name and email, an address in place, and merging two subscribers."""
+"""Correcting a subscriber: name and email, and an address in place."""
 
 from masthead.books import Books, subscribers
 from masthead.console.forms import Form
@@ -20,14 +20,6 @@ def _address(books: Books, key: int) -> State:
 def _edit_address(books: Books, key: int, form: Form) -> str:
     values = address_in(form)
     return subscribers.edit_address(books, key, values).sentence if form.is_good else ""
-
-
-def _merge(books: Books, key: int, form: Form) -> str:
-    kept = form.number("kept", "The number of the subscriber who is kept")
-    if kept is None:
-        form.refuse("kept", "The number of the subscriber who is kept is needed.")
-        return ""
-    return subscribers.merge(books, kept, key, keep_both=bool(form["keep_both"])).sentence
 
 
 def _subscriber(key: int, _state: State) -> str:
@@ -68,27 +60,5 @@ pages = pages_of(
         lambda key, state: f"address {key} of subscriber {state['subscriber_id']}",
         "Where it stands, for all that goes there. To move a subscription, give it a new address.",
         starts_empty=False,
-    ),
-    RecordForm(
-        "/subscribers/{id:int}/merge",
-        "Merge two subscribers",
-        "Merge",
-        Action.SERVE,
-        (
-            Field("kept", "Number of the subscriber who is kept", "number"),
-            Field(
-                "keep_both",
-                "Join no subscriptions",
-                "check",
-                "Where both have one of the same publication and type, both go on.",
-            ),
-        ),
-        subscribers.names,
-        _merge,
-        _subscriber,
-        _name,
-        "Both are one person. Addresses, subscriptions, orders and answers move to the one who is "
-        "kept; this one is then empty and deleted.",
-        confirms=True,
     ),
 )

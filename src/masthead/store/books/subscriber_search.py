@@ -50,6 +50,13 @@ class Found(NamedTuple):
     address: str | None
     zip_code: str | None
     city: str | None
+    company: str | None
+
+    @property
+    def name(self) -> str:
+        """First and last name, or else the company or the email address, or ''."""
+        names = " ".join(part for part in (self.first_name, self.last_name) if part)
+        return names or self.company or self.email or ""
 
 
 class Alike(NamedTuple):
@@ -60,7 +67,7 @@ class Alike(NamedTuple):
 
 
 _COLUMNS = """s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code, s.delete_date,
-            a.address, a.zip_code, a.city"""
+            a.address, a.zip_code, a.city, a.company"""
 _IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_name_folded,
             s.first_name_folded IS NULL, s.first_name_folded, s.subscriber_id"""
 _NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
