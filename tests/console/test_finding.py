@@ -39,7 +39,8 @@ def test_suggestions_say_what_tells_two_readers_apart(browser: Browser) -> None:
 
 def test_a_person_is_chosen_by_name_with_a_button_too(browser: Browser) -> None:
     """The button Find keeps the form, and shows who fits; a choice is void for another name."""
-    shown = browser.post(MERGE, {"other": "reader 2", "find": "other"})
+    merge = "/subscribers/24/merge"
+    shown = browser.post(merge, {"other": "reader 2", "find": "other"})
     assert shown.status_code == 200
     assert '<input id="other-26" name="other_id"' in shown.text
     kept = input_values(shown.text)
@@ -49,7 +50,7 @@ def test_a_person_is_chosen_by_name_with_a_button_too(browser: Browser) -> None:
         ({"other": "reader 2", "other_for": "reader", "other_id": "26"}, "Choose who it is"),
         ({}, "Type a name, and choose who it is"),
     ):
-        refused = browser.post(MERGE, other)
+        refused = browser.post(merge, other)
         assert refused.status_code == 400
         assert sentence in refused.text
 
