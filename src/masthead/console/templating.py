@@ -4,15 +4,19 @@ A missing variable is an error, and all values are escaped.
 """
 
 import datetime as dt
+import re
 from functools import cache
 from pathlib import Path
 
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.console.static_files import static
 from masthead.contract.moments import format_second
+
+_ISO_DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b")
 
 
 def template(name: str) -> Template:
@@ -31,7 +35,13 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        amount=_amount, total=_total, day=day_in_words, moment=_moment, number=_number, word=_word
+        amount=_amount,
+        total=_total,
+        day=day_in_words,
+        in_words=_in_words,
+        moment=_moment,
+        number=_number,
+        word=_word,
     )
     environment.globals["static"] = static
     return environment
@@ -62,6 +72,12 @@ def day_in_words(text: str | None) -> str:
     except ValueError:  # a loaded value that is not a day
         return str(text)
     return f"{found.day} {found:%B %Y}"
+
+
+def _in_words(sentence: str) -> str:
+    """Return a sentence with its days in words instead of ``2026-11-24``."""
+    said = _ISO_DAY.sub(lambda found: day_in_words(found[0]), sentence)
+    return Markup(said) if isinstance(sentence, Markup) else said
 
 
 def _moment(microseconds: int | None) -> str:
