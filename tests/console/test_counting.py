@@ -133,7 +133,7 @@ def test_letters_are_due_and_not_due_at_once(small: Desk) -> None:
         token = token.partition('"')[0]
         browser.post("/renewals/1/effort", {"effort": "1", "issues_left": "5"}, token=token)
         due = until(browser, "/renewals", "In all")
-        assert '<td class="n">2</td>' in due[due.index("In all") :]
+        assert ">2</td>" in due[due.index("In all") :]
         shown = browser.post("/renewals/send", {"publication": ""}, token=token)
         letters = browser.post("/renewals/send", input_values(shown.text))
         assert letters.text.count("\r\n") == 3

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import msgspec
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
 
 from masthead.circulation.amounts import decimal, stored_cents
 from masthead.console.static_files import static
@@ -77,7 +76,7 @@ def day_in_words(text: str | None) -> str:
 def _in_words(sentence: str) -> str:
     """Return a sentence with its days in words instead of ``2026-11-24``."""
     said = _ISO_DAY.sub(lambda found: day_in_words(found[0]), sentence)
-    return Markup(said) if isinstance(sentence, Markup) else said
+    return type(sentence)(said)  # escaped markup stays so
 
 
 def _moment(microseconds: int | None) -> str:
