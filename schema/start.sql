@@ -9,7 +9,7 @@
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
 -- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
--- (IANA); what "today" is at the login check.
+-- (IANA); what "today" is. currency: of all amounts, its code of ISO 4217.
 CREATE TABLE accounts (
     account_id INTEGER NOT NULL PRIMARY KEY,
     company_name TEXT,
@@ -26,7 +26,8 @@ CREATE TABLE accounts (
     is_master INTEGER NOT NULL DEFAULT 0 CHECK (is_master IN (0, 1)),
     hide_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
     renewal_code_login INTEGER NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1)),
-    time_zone TEXT NOT NULL DEFAULT 'UTC'
+    time_zone TEXT NOT NULL DEFAULT 'UTC',
+    currency TEXT NOT NULL DEFAULT 'USD'
 ) STRICT;
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash

@@ -13,10 +13,10 @@ def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
         )
     ]
     assert run(shop, "catalogue", "bundle", "list") == [
-        "1\tA year\t35.00 and tax 2.45",
-        "  publication 1: 12 issues, Print, 35.00",
-        "2\tFor life\t300.00 and tax 0.00",
-        "  publication 1: unlimited, Digital, 300.00",
+        "1\tA year\t35.00 USD and tax 2.45 USD",
+        "  publication 1: 12 issues, Print, 35.00 USD",
+        "2\tFor life\t300.00 USD and tax 0.00 USD",
+        "  publication 1: unlimited, Digital, 300.00 USD",
     ]
     assert run(shop, "catalogue", "publication", "set", 1, "--grace-counts") == [
         "publication 1: changed grace_counts"
@@ -34,7 +34,7 @@ def test_the_catalogue_is_added_listed_changed_and_retired(shop: str) -> None:
     assert run(shop, "catalogue", "publication", "retire", 1) == [
         "retired with publication 1: bundles 1, 2"
     ]
-    assert run(shop, "catalogue", "product", "list") == ["1\tMug\t9.00 and tax 0.00"]
+    assert run(shop, "catalogue", "product", "list") == ["1\tMug\t9.00 USD and tax 0.00 USD"]
     assert run(shop, "catalogue", "product", "set", 1, "--tax=0.63") == ["product 1: changed tax"]
     issue = f"1\tpublication 1\t{MONTHS[0]}\tNo. 1 (no. 1)\tplanned"
     assert run(shop, "catalogue", "issue", "list")[0] == issue

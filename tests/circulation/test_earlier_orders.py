@@ -121,8 +121,8 @@ def test_commands_show_it_too(desk: Desk) -> None:
 
     order = shown("order", "show")
     assert "history: before the books, so it is neither paid nor refunded here" in order
-    assert order[-1].endswith("37.45 of which tax 0.00, purchase 7 for 37.45, card")
+    assert order[-1].endswith("37.45 USD of which tax 0.00 USD, purchase 7 for 37.45 USD, card")
     assert shown("subscriber", "show")[-2:] == [
-        "order 2 of 2026-03-10: 37.45, paid on 2026-02-02, before the books",
-        "order 1 of 2026-03-10: 37.45, before the books",
+        "order 2 of 2026-03-10: 37.45 USD, paid on 2026-02-02, before the books",
+        "order 1 of 2026-03-10: 37.45 USD, before the books",
     ]

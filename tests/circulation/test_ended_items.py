@@ -64,7 +64,7 @@ def test_what_ended_before_the_payment_is_neither_due_nor_given_back(desk: Desk)
     assert due(desk) == 0
     with pytest.raises(BadInput, match="was refunded or cancelled before"):
         refund(desk, 1)
-    with pytest.raises(BadInput, match=r"at most 0\.00, since it ended unpaid"):
+    with pytest.raises(BadInput, match=r"at most 0\.00 USD, since it ended unpaid"):
         refund(desk, 1, 963)
     assert refund(desk, 2) == 3745
 

@@ -47,7 +47,7 @@ def test_a_reader_with_issues_left_is_erased_only_if_it_is_said_what_becomes_of_
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
         erasure.erase(desk.books, 1)
-    assert "subscription 1 of Tide: 11 issues left, 33.00 unearned" in str(refusal.value)
+    assert "subscription 1 of Tide: 11 issues left, 33.00 USD unearned" in str(refusal.value)
     assert refusal.value.code == "not_settled"
     assert desk.everything() == before
 
@@ -71,7 +71,7 @@ def test_what_is_left_is_refunded_or_earned_and_then_nothing_is(
     with desk.store.writer() as database:
         *_, erased, _ = audit.entries(database, account_id=1)
     assert "erased subscriber 1" in erased.summary
-    assert ("35.31 was refunded" in erased.summary) == (money == "refund")
+    assert ("35.31 USD was refunded" in erased.summary) == (money == "refund")
 
 
 def test_who_has_nothing_left_is_erased_without_a_word(desk: Desk) -> None:

@@ -103,7 +103,7 @@ def test_the_books_begin_with_what_the_files_said(desk: Desk) -> None:
     assert account_of(desk.books).opened_on == "2026-03-10"
     with desk.store.writer() as database:
         *_, entry = audit.entries(database, account_id=desk.account_id)
-    assert "3 subscriptions with issues left, 40.50 unearned" in entry.summary
+    assert "3 subscriptions with issues left, 40.50 USD unearned" in entry.summary
 
 
 @pytest.mark.parametrize("ended", [None, "2025-06-30"])

@@ -51,30 +51,33 @@ def test_an_order_is_taken_shown_paid_and_refunded(shop: str) -> None:
     """rules, "A refund says what it ends": without a terminal, --yes confirms it."""
     add = ("order", "add", "--subscriber=1", "--bundle=1", "--reference=W-7")
     assert run(shop, *add, "--dry-run") == [
-        "order 1 of subscriber 1: 37.45, not paid; subscription 1",
+        "order 1 of subscriber 1: 37.45 USD, not paid; subscription 1",
         "nothing was changed: this was a dry run",
     ]
     assert "has no order 1" in refused(shop, "order", "show", 1)
     run(shop, *add)
     assert run(shop, *add) == ["order 1 was there already: nothing changed"]
     assert run(shop, "order", "pay", 1, "--payment-type=check") == [
-        "order 1 was paid: received 35.00 without tax, earned 0.00 of it at once"
+        "order 1 was paid: received 35.00 USD without tax, earned 0.00 USD of it at once"
     ]
     assert "already" in refused(shop, "order", "pay", 1)
     shown = run(shop, "order", "show", "--reference=w-7")
     assert "payment_type: check" in shown
-    assert shown[-2] == "item 1: bundle 1 A year, 37.45 of which tax 2.45"
+    assert shown[-2] == "item 1: bundle 1 A year, 37.45 USD of which tax 2.45 USD"
     assert shown[-1] in {
-        "  term 1: subscription 1 of subscriber 1, Tide, 12 of 12 issues left, 35.00 paid on "
-        f"{day}: earned 0.00, refunded 0.00, unearned 35.00"
+        "  term 1: subscription 1 of subscriber 1, Tide, 12 of 12 issues left, 35.00 USD paid on "
+        f"{day}: earned 0.00 USD, refunded 0.00 USD, unearned 35.00 USD"
         for day in days()
     }
-    said = "more than can be refunded of item 1: at most 37.45"
+    said = "more than can be refunded of item 1: at most 37.45 USD"
     assert said in refused(shop, "order", "refund", 1, "--amount=37.46")
-    said = "12 issues end; 6.96 is kept and earned: `masthead order allowance` gives money back and"
+    said = "12 issues end; 6.96 USD is kept and earned: `masthead order allowance` gives money back"
     assert said in refused(shop, "order", "refund", 1, "--amount=30", exit_status=2)
     assert run(shop, "order", "refund", 1, "--amount=30", "--yes") == [
-        "item 1 of order 1: refund 30.00, of which tax 1.96; 12 issues end; 6.96 is kept and earned"
+        (
+            "item 1 of order 1: refund 30.00 USD, of which tax 1.96 USD; 12 issues end; 6.96 USD "
+            "is kept and earned"
+        )
     ]
     assert [each.partition(":")[0] for each in summaries(shop)[-3:]] == [
         "order 1 of subscriber 1",
@@ -87,7 +90,7 @@ def test_a_new_reader_orders_a_gift(shop: str) -> None:
     who = ("--email=cleo@example.org", "--first-name=Cleo", "--last-name=Day", *OAK)
     gift = ("--recipient-last-name=Fox", "--recipient-address=1 Pine", "--recipient-city=Reno")
     assert run(shop, "order", "add", *who, *gift, "--bundle=1", "--product=1", "--paid") == [
-        "order 1 of subscriber 2: 46.45, paid; subscription 1"
+        "order 1 of subscriber 2: 46.45 USD, paid; subscription 1"
     ]
     shown = run(shop, "subscription", "show", 1)
     assert "mailing address 3: Fox, 1 Pine, Reno" in shown
@@ -108,11 +111,11 @@ def test_a_shops_file_is_loaded_again_and_again(shop: str, tmp_path: Path) -> No
     file = tmp_path / "orders.csv"
     file.write_text(ORDERS, encoding="utf-8")
     assert run(shop, "order", "import", file, "--dry-run") == [
-        "3 orders were added, of 333.90 in all",
+        "3 orders were added, of 333.90 USD in all",
         "nothing was changed: this was a dry run",
     ]
     count = len(summaries(shop))
-    said = ["3 orders were added, of 333.90 in all"]
+    said = ["3 orders were added, of 333.90 USD in all"]
     assert run(shop, "order", "import", file) == summaries(shop)[count:] == said
     assert run(shop, "order", "import", file) == ["nothing changed: 3 orders were there already"]
     assert len(summaries(shop)) == count + 1
@@ -147,25 +150,25 @@ def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path
     ]
     again = ("--subscriber=1", "--bundle=1", "--reference=W-1", "--paid")
     assert run(shop, "order", "add", *again) == [said]
-    assert "due: 0.00, without what has ended" in run(shop, "order", "show", 1)
+    assert "due: 0.00 USD, without what has ended" in run(shop, "order", "show", 1)
 
 
 def test_an_allowance_gives_money_back_and_keeps_the_issues(shop: str) -> None:
     """decisions, "Allowances": a goodwill, which ends nothing; a dry run does nothing."""
     run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
     said = (
-        "item 1 of order 1: allowance 3.00, of which tax 0.20; 12 issues are kept, with 32.20 "
-        "unearned"
+        "item 1 of order 1: allowance 3.00 USD, of which tax 0.20 USD; 12 issues are kept, with "
+        "32.20 USD unearned"
     )
     assert run(shop, "order", "allowance", 1, "--amount=3", "--dry-run")[0] == said
     assert run(shop, "order", "allowance", 1, "--amount=3") == [said]
     shown = run(shop, "order", "show", 1)
-    assert shown[-2].endswith(", allowance 3.00")
+    assert shown[-2].endswith(", allowance 3.00 USD")
     assert "12 of 12 issues left" in shown[-1]
-    assert shown[-1].endswith("earned 0.00, refunded 2.80, unearned 32.20")
+    assert shown[-1].endswith("earned 0.00 USD, refunded 2.80 USD, unearned 32.20 USD")
     assert summaries(shop)[-1] == said
-    assert "at most 34.45" in refused(shop, "order", "allowance", 1, "--amount=34.46")
-    assert "at most 34.45" in refused(shop, "order", "allowance", 1, "--amount=0")
+    assert "at most 34.45 USD" in refused(shop, "order", "allowance", 1, "--amount=34.46")
+    assert "at most 34.45 USD" in refused(shop, "order", "allowance", 1, "--amount=0")
     run(shop, "order", "add", "--subscriber=1", "--bundle=1")
     assert "is not paid" in refused(shop, "order", "allowance", 2, "--amount=1")
 
@@ -188,7 +191,9 @@ def test_the_audit_log_has_amounts_as_they_are_written(shop: str) -> None:
 
 def test_a_type_is_taken_in_either_letter_case(shop: str) -> None:
     run(shop, "catalogue", "bundle", "add", "Both of it", "--line=1:6:both:20")
-    assert run(shop, "catalogue", "bundle", "list")[-1] == "  publication 1: 6 issues, Both, 20.00"
+    assert (
+        run(shop, "catalogue", "bundle", "list")[-1] == "  publication 1: 6 issues, Both, 20.00 USD"
+    )
     run(shop, "order", "add", "--subscriber=1", "--bundle=1", "--paid")
     assert run(shop, "subscription", "set", 1, "--type=digital") == [
         "subscription 1: type Print -> Digital"
@@ -212,9 +217,9 @@ def test_no_order_extends_an_unlimited_subscription(shop: str, tmp_path: Path) -
     assert "is unlimited" in refused(shop, *twice)
     assert summaries(shop) == before
     shown = run(shop, "subscriber", "show", 1)
-    assert any(f"order 1 of {day}: 20.00, paid on {day}" in shown for day in days())
+    assert any(f"order 1 of {day}: 20.00 USD, paid on {day}" in shown for day in days())
     assert run(shop, "order", "add", "--subscriber=1", "--bundle=3", "--new", "--paid") == [
-        "order 3 of subscriber 1: 20.00, paid; subscription 2"
+        "order 3 of subscriber 1: 20.00 USD, paid; subscription 2"
     ]
 
 

@@ -122,7 +122,7 @@ def money(desk: Desk) -> list[tuple[int, str, int, str]]:
 def test_an_order_begins_a_subscription(desk: Desk) -> None:
     """circulation, "Order" and "First issue"."""
     placed = place(desk, order(ADA, Item(YEAR), is_paid=True, payment_type="check", notes="hello"))
-    assert placed == orders.Placed(1, False, True, 1, (1,), 3745)
+    assert placed == orders.Placed(1, False, True, 1, (1,), 3745, "USD")
     (found,) = desk.table("orders")
     assert found["order_date"].startswith(f"{TODAY} ")
     assert [found[name] for name in ("sub_total", "tax_total", "grand_total")] == [
@@ -276,7 +276,7 @@ def test_an_unpaid_order_is_served_for_its_credit_and_earns_when_it_is_paid(desk
     made = issues.close(desk.books, 16, dry_run=True)
     assert [(each.subscription_id, each.why) for each in made.held] == [(1, "unpaid")]
     desk.to("2026-06-02")
-    assert pay(desk, 1) == payments.Paid(1, 3500, 291, (1,))
+    assert pay(desk, 1) == payments.Paid(1, 3500, 291, (1,), "USD")
     assert money(desk) == [(1, "received", 3500, "2026-06-02"), (1, "earned", 291, "2026-06-02")]
     found = desk.subscription(1)
     assert (found["paid_issues_left"], found["unearned_revenue"]) == (11, "32.09")

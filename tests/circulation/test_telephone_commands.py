@@ -291,8 +291,8 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
     shown = run(database, "subscription", "show", 11)
     assert "mailing address 1: 12 Elm Street, Salem, 97301" in shown
     assert (
-        "term 21 (paid): 4 of 4 issues left, 10.00 paid on 2026-01-10, unearned 10.00, order 7"
-        in shown
+        "term 21 (paid): 4 of 4 issues left, 10.00 USD paid on 2026-01-10, unearned 10.00 USD, "
+        "order 7" in shown
     )
     assert run(database, "subscription", "set", 11, "--copies=2", "--free", "--campaign=off") == [
         "subscription 11: campaign 1 -> 0, copies 1 -> 2 (free)"
@@ -325,7 +325,10 @@ def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:
         "subscription 11: the temporary address from 2190-01-01 was removed"
     ]
     dry = run(database, "subscription", "cancel", 11, "--refund", "--dry-run")
-    said = "subscription 11 is cancelled: 6 issues left end, 10.70 is refunded, of which tax 0.70"
+    said = (
+        "subscription 11 is cancelled: 6 issues left end, 10.70 USD is refunded, of which tax "
+        "0.70 USD"
+    )
     assert dry == [said, "nothing was changed: this was a dry run"]
     count = len(entries(database))
     assert run(database, "subscription", "cancel", 11, "--refund") == [said]

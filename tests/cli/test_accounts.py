@@ -54,6 +54,7 @@ def test_every_field_of_the_interface_can_be_given_and_is_shown(database: str) -
         "hide_password_md5": "1",
         "renewal_code_login": "0",
         "time_zone": "America/Argentina/Buenos_Aires",
+        "currency": "ARS",
     }
     flags = ["--no-active", "--no-api-active", "--master", "--hide-password-md5"]
     flags += ["--renewal-code-login", "off"]
@@ -95,6 +96,14 @@ def test_a_time_zone_has_a_name_of_iana(account: str, name: str) -> None:
     done = masthead("accounts", "set", 1, f"--time-zone={name}", database=account, exit_status=2)
     assert f"--time-zone: {name!r} is no time zone; the nearest is '" in done.stderr
     assert show(account)["time_zone"] == "UTC"
+
+
+@pytest.mark.parametrize("code", ["eur", "EURO", "", "JPY", "KWD"])
+def test_a_currency_has_a_code_of_iso_4217_and_two_decimals(account: str, code: str) -> None:
+    """decisions, "Currency"."""
+    done = masthead("accounts", "set", 1, f"--currency={code}", database=account, exit_status=2)
+    assert f"--currency: {code!r} is not the code of a currency with two decimals" in done.stderr
+    assert show(account)["currency"] == "USD"
 
 
 def test_set_without_anything_to_change_is_bad_usage(account: str) -> None:
@@ -209,7 +218,12 @@ def test_a_new_database_gets_all_settings_of_accounts_from_their_file(
     account: str, store: Store, tmp_path: Path
 ) -> None:
     """rules, "Accounts from a file": what is hidden or closed must not be open there."""
-    closed = ("--hide-password-md5", "--renewal-code-login=off", "--time-zone=Europe/Berlin")
+    closed = (
+        "--hide-password-md5",
+        "--renewal-code-login=off",
+        "--time-zone=Europe/Berlin",
+        "--currency=EUR",
+    )
     masthead("accounts", "set", 1, *closed, database=account)
     file = accounts_file(tmp_path, masthead("accounts", "export", database=account).stdout)
     other = store.new_database("anew")

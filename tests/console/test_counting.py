@@ -99,7 +99,7 @@ def test_the_page_shows_the_figures_as_soon_as_they_are_counted(small: Desk) -> 
         console.add("ada")
         browser = console.signed_in("ada")
         shown = until(browser, "/", "owed to readers")
-    assert ">30.00<" in shown
+    assert ">30.00 USD<" in shown
     assert "1 printed subscription has no address" in shown
     assert "1 order is unpaid and served no more" in shown
 

@@ -56,6 +56,12 @@ class Books:
         self._has_time_limit = has_time_limit
         self._within = within
 
+    @property
+    def currency(self) -> str:
+        """The code of the account's currency. Raises NotFound if there is no such account."""
+        with self.read() as reading:
+            return reading.currency
+
     @contextmanager
     def together(self, *, dry_run: bool = False) -> Iterator["Books"]:
         """Yield books in which several operations are one: all of them happen, or none does.

@@ -6,7 +6,7 @@ Each operation raises NotFound if there is no such subscription.
 from typing import NamedTuple
 
 from masthead.books.account import Books
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted, single_spaced
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
@@ -52,6 +52,7 @@ class Cancelled(NamedTuple):
     subscription_id: int
     issues: int
     is_refund: bool
+    currency: str
     reason: str | None = None
     refunded: int = 0
     tax: int = 0
@@ -61,16 +62,16 @@ class Cancelled(NamedTuple):
     @property
     def sentence(self) -> str:
         """When the subscription ends, and what happens to the money."""
-        money = f"{decimal(self.earned)} is earned"
+        amounts = f"{in_currency(self.earned, self.currency)} is earned"
         if self.is_refund:
-            back = decimal(self.refunded + self.tax)
-            money = f"{back} is refunded, of which tax {decimal(self.tax)}"
-        said = f"{counted(self.issues, 'issue left ends', 'issues left end')}, {money}"
+            back = in_currency(self.refunded + self.tax, self.currency)
+            amounts = f"{back} is refunded, of which tax {in_currency(self.tax, self.currency)}"
+        said = f"{counted(self.issues, 'issue left ends', 'issues left end')}, {amounts}"
         if self.later is not None:
-            money = "refunded" if self.is_refund else "earned"
-            said = f"it ends {self.later}, and what is unearned then is {money}"
+            then = "refunded" if self.is_refund else "earned"
+            said = f"it ends {self.later}, and what is unearned then is {then}"
         elif self.issues == UNLIMITED:
-            said = f"an unlimited term ends, {money}"
+            said = f"an unlimited term ends, {amounts}"
         why = f", because: {self.reason}" if self.reason else ""
         return f"subscription {self.subscription_id} is cancelled: {said}{why}"
 
@@ -124,7 +125,7 @@ def cancel(
         cancelling.note_cancelling(
             change, subscription_id, name, refund=refund, after_issue=after_issue, at_end=at_end
         )
-        done = Cancelled(subscription_id, left, refund, name, later=later)
+        done = Cancelled(subscription_id, left, refund, change.currency, name, later=later)
         if later is not None:
             cancelling.leave_campaign(change, subscription_id)
         else:

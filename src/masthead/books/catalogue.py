@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.store.books import cancel_reasons, catalogue, own_classes
 from masthead.store.books.cancel_reasons import Reason
 from masthead.store.books.catalogue import COLUMNS, Line, Thing
@@ -220,7 +220,10 @@ def add_bundle(
     """
     with books.change(dry_run=dry_run) as change:
         key, price = catalogue.add_bundle(change, name, lines, price, tax)
-        done = Done(key, f"bundle {key} was added: {decimal(price)} and tax {decimal(tax)}")
+        prices = (
+            f"{in_currency(price, change.currency)} and tax {in_currency(tax, change.currency)}"
+        )
+        done = Done(key, f"bundle {key} was added: {prices}")
         change.say(done.sentence)
     return done
 

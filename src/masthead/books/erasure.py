@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.cancelling import cancel
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.errors import BadInput
 from masthead.store import erasing
 from masthead.store.books.erasure_settlement import Left, left_of
@@ -30,6 +30,7 @@ class Erased(NamedTuple):
     subscriber_id: int
     blanked: dict[str, int]
     ended: list[Left]
+    currency: str = ""
     refunded: int = 0
     earned: int = 0
 
@@ -42,8 +43,8 @@ class Erased(NamedTuple):
         were = "subscriptions were" if len(self.ended) > 1 else "subscription was"
         keys = ", ".join(str(each.subscription_id) for each in self.ended)
         return (
-            f"{said}; {were} cancelled: {keys}; {decimal(self.refunded)} was refunded, "
-            f"{decimal(self.earned)} earned"
+            f"{said}; {were} cancelled: {keys}; {in_currency(self.refunded, self.currency)} was "
+            f"refunded, {in_currency(self.earned, self.currency)} earned"
         )
 
 
@@ -100,6 +101,7 @@ def erase(
             subscriber_id,
             blanked,
             ending,
+            change.currency,
             sum(each.refunded + each.tax for each in done),
             sum(each.earned for each in done),
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.circulation.opening import (
     Choices,
     Finding,
@@ -82,6 +82,7 @@ class Opened(NamedTuple):
 
     balances: Sequence[Balance]
     closed_issues: int
+    currency: str
     renew_since: str | None = None
     to_renew: int = 0
     notes: Sequence[str] = ()
@@ -94,7 +95,8 @@ class Opened(NamedTuple):
         unearned = sum(each.unearned for each in self.balances)
         said = (
             f"books opened: {counted(count, 'subscription')} with issues left, "
-            f"{decimal(unearned)} unearned, {counted(self.closed_issues, 'issue')} closed"
+            f"{in_currency(unearned, self.currency)} unearned, "
+            f"{counted(self.closed_issues, 'issue')} closed"
         )
         if self.renew_since is not None:
             said += f", {self.to_renew} to renew since {self.renew_since}"
@@ -130,7 +132,7 @@ def open_books(
         opening.refresh_all(change)
         balances = opening_figures.balances(change)
         notes += counting.issues_a_year(balances)
-        done = Opened(balances, closed, renew_since, to_renew, notes)
+        done = Opened(balances, closed, change.currency, renew_since, to_renew, notes)
         change.say(done.sentence)
         if dry_run:
             done = done._replace(next_issues=_next_issues(change, balances))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.orders import Newcomer, Placed, described, take
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.circulation.ordering import Order, RefusedOrder
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
@@ -27,6 +27,7 @@ class PlacedMany(NamedTuple):
 
     added: int
     cents: int
+    currency: str
     paid: int
     unchanged: int
     ended: Sequence[Placed]
@@ -41,7 +42,7 @@ class PlacedMany(NamedTuple):
         parts = []
         if self.added:
             added = counted(self.added, "order was added", "orders were added")
-            parts.append(f"{added}, of {decimal(self.cents)} in all")
+            parts.append(f"{added}, of {in_currency(self.cents, self.currency)} in all")
         if self.paid:
             paid = "order that was there is", "orders that were there are"
             parts.append(f"{counted(self.paid, *paid)} paid now")
@@ -78,6 +79,7 @@ def place_many(
         done = PlacedMany(
             len(new),
             sum(each.cents for each in new),
+            change.currency,
             paid,
             len(placed) - len(new) - paid,
             [each for each in placed if each.was_ended],

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from masthead.books import payments
 from masthead.books.account import Books, refresh_touched
 from masthead.books.order_lines import Lines
-from masthead.circulation.amounts import CENTS_MAX, decimal
+from masthead.circulation.amounts import CENTS_MAX, in_currency
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
 from masthead.store.books import order_money, order_records, similar_readers
 from masthead.store.books.earlier_orders import history_until
@@ -65,6 +65,7 @@ class Placed(NamedTuple):
     subscriber_id: int
     subscriptions: tuple[int, ...]
     cents: int
+    currency: str
     was_ended: bool = False
     newcomers: tuple[Newcomer, ...] = ()
 
@@ -80,8 +81,8 @@ class Placed(NamedTuple):
         if self.is_known:
             return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
         paid = "paid" if self.was_paid else "not paid"
-        money = f"{decimal(self.cents)}, {paid}" if self.cents else "free"
-        said = f"order {self.order_id} of subscriber {self.subscriber_id}: {money}"
+        price = f"{in_currency(self.cents, self.currency)}, {paid}" if self.cents else "free"
+        said = f"order {self.order_id} of subscriber {self.subscriber_id}: {price}"
         if not self.subscriptions:
             return said
         word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
@@ -130,7 +131,8 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     # What does it cost, and is it a gift?
     cents = sum(priced.net + priced.tax for priced in priced_items)
     if cents > CENTS_MAX:
-        raise RefusedOrder("price", f"the order is over {decimal(CENTS_MAX)} in all")
+        most = in_currency(CENTS_MAX, change.currency)
+        raise RefusedOrder("price", f"the order is over {most} in all")
     gifts = [_is_gift(*each, payer) for each in zip(priced_items, recipients, strict=True)]
 
     # Each line of a bundle begins or extends a subscription by a term.
@@ -158,6 +160,7 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
         payer.subscriber_id,
         lines.subscriptions,
         cents,
+        change.currency,
         newcomers=tuple(each for each in people.newcomers if each.resembling),
     )
 
@@ -169,7 +172,9 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
     """
     if order.reference is None:
         sent = None if after is None else order_records.order_since(change, after, content)
-        return sent and Placed(sent.order_id, True, False, sent.subscriber_id, (), 0)
+        return sent and Placed(
+            sent.order_id, True, False, sent.subscriber_id, (), 0, change.currency
+        )
     reference = ascii_lower(order.reference)
     known = order_records.orders_by(change, [reference])[reference]
     if known is None:
@@ -180,7 +185,7 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
             f"order {known.order_id} has the reference {order.reference!r} and other content: give "
             "the other order another reference, or refund that one",
         )
-    placed = Placed(known.order_id, True, False, known.subscriber_id, (), 0)
+    placed = Placed(known.order_id, True, False, known.subscriber_id, (), 0, change.currency)
     is_due = order.is_paid and known.paid_on is None
     if not is_due or known.order_id <= history_until(change.direct, change.account_id):
         return placed

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.circulation.booking_day import taken_back
 from masthead.circulation.earned_share import earned
 from masthead.circulation.refunding import (
@@ -37,13 +37,14 @@ class Paid(NamedTuple):
     cents: int
     earned: int
     subscriptions: tuple[int, ...]
+    currency: str
 
     @property
     def sentence(self) -> str:
         """What the operation booked."""
         return (
-            f"order {self.order_id} was paid: received {decimal(self.cents)} without tax, earned "
-            f"{decimal(self.earned)} of it at once"
+            f"order {self.order_id} was paid: received {in_currency(self.cents, self.currency)} "
+            f"without tax, earned {in_currency(self.earned, self.currency)} of it at once"
         )
 
 
@@ -95,7 +96,7 @@ def book_payment(
     earned_now = receive(change, due)
     order_money.mark_paid(change, order_id, due, payment_type)
     received = sum(term.price for term in due)
-    return Paid(order_id, received, earned_now, _subscriptions(due))
+    return Paid(order_id, received, earned_now, _subscriptions(due), change.currency)
 
 
 def receive(change: Operation, due: Iterable[Term]) -> int:
@@ -133,22 +134,24 @@ class Refunded(NamedTuple):
     kept: int
     issues: int
     subscriptions: tuple[int, ...]
+    currency: str
 
     @property
     def sentence(self) -> str:
         """What was given back, what ends, and what happens to the rest."""
         said = (
-            f"item {self.order_item_id} of order {self.order_id}: refund {decimal(self.cents)}, of "
-            f"which tax {decimal(self.tax)}; "
+            f"item {self.order_item_id} of order {self.order_id}: refund "
+            f"{in_currency(self.cents, self.currency)}, of which tax "
+            f"{in_currency(self.tax, self.currency)}; "
         )
         if self.issues < 0:
             said += "an unlimited term ends"
         else:
             said += counted(self.issues, "issue ends", "issues end")
         if self.taken_back:
-            said += f"; {decimal(self.taken_back)} that was earned is taken back"
+            said += f"; {in_currency(self.taken_back, self.currency)} that was earned is taken back"
         if self.kept:
-            said += f"; {decimal(self.kept)} is kept and earned"
+            said += f"; {in_currency(self.kept, self.currency)} is kept and earned"
         return said
 
 
@@ -183,7 +186,8 @@ def refund(
             if not cents and over:
                 raise BadInput(
                     f"item {item_id} {over}, and nothing of it is unearned: say how much to give "
-                    f"back of the {decimal(most)} that are left of what was paid",
+                    f"back of the {in_currency(most, change.currency)} that are left of what was "
+                    "paid",
                     code="needs_amount",
                 )
         if cents > most:
@@ -193,8 +197,8 @@ def refund(
             elif not is_paid:
                 why = ", since it ended unpaid"
             raise BadInput(
-                f"{decimal(cents)} is more than can be refunded of item {item_id}: at most "
-                f"{decimal(most)}{why}"
+                f"{in_currency(cents, change.currency)} is more than can be refunded of item "
+                f"{item_id}: at most {in_currency(most, change.currency)}{why}"
             )
         if not cents and over:
             raise BadInput(f"item {item_id} {over}: nothing was changed")
@@ -217,6 +221,7 @@ def refund(
             max(unearned - net, 0),
             _issues_of(term for term in terms if term.ended_at is None),
             _subscriptions(terms),
+            change.currency,
         )
         change.touch(done.subscriptions)
         change.say(done.sentence)
@@ -269,6 +274,7 @@ class Allowed(NamedTuple):
     unearned: int
     issues: int
     subscriptions: tuple[int, ...]
+    currency: str
 
     @property
     def sentence(self) -> str:
@@ -278,8 +284,10 @@ class Allowed(NamedTuple):
         else:
             over = counted(self.issues, "issue is kept", "issues are kept")
         return (
-            f"item {self.order_item_id} of order {self.order_id}: allowance {decimal(self.cents)}, "
-            f"of which tax {decimal(self.tax)}; {over}, with {decimal(self.unearned)} unearned"
+            f"item {self.order_item_id} of order {self.order_id}: allowance "
+            f"{in_currency(self.cents, self.currency)}, of which tax "
+            f"{in_currency(self.tax, self.currency)}; {over}, with "
+            f"{in_currency(self.unearned, self.currency)} unearned"
         )
 
 
@@ -308,8 +316,9 @@ def allow(
         most = min(unearned + tax_share(item, unearned, refunded), paid_gross(item)) if terms else 0
         if not 0 < cents <= most:
             raise BadInput(
-                f"an allowance for item {item_id} is more than 0 and at most {decimal(most)}, "
-                "its unearned revenue with tax; a refund gives back more, and ends the issues"
+                f"an allowance for item {item_id} is more than 0 and at most "
+                f"{in_currency(most, change.currency)}, its unearned revenue with tax; a "
+                "refund gives back more, and ends the issues"
             )
         net = min(net_of(item, cents, money), unearned)
         shares = parts(net, [each.unearned for each in money])
@@ -330,6 +339,7 @@ def allow(
             unearned - net,
             _issues_of(allowed),
             _subscriptions(allowed),
+            change.currency,
         )
         change.touch(done.subscriptions)
         change.say(done.sentence)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from masthead.contract.books import CENTS_MAX
 
-__all__ = ["CENTS_MAX", "cents_of", "decimal", "shortest", "spread", "stored_cents"]
+__all__ = ["CENTS_MAX", "cents_of", "decimal", "in_currency", "shortest", "spread", "stored_cents"]
 
 _AMOUNT = re.compile(r"([0-9]{1,18})(?:\.([0-9]+))?")
 _HUNDRED = 100
@@ -37,6 +37,12 @@ def stored_cents(number: str) -> int:
 def decimal(cents: int) -> str:
     """Return an amount with two decimals, ``12.50``, as the interface writes decimals."""
     return f"{'-' if cents < 0 else ''}{abs(cents) // _HUNDRED}.{abs(cents) % _HUNDRED:02}"
+
+
+def in_currency(cents: int, currency: str) -> str:
+    """Return an amount as a person reads it: ``1,234.50 USD`` (decisions, "Currency")."""
+    sign, units = "-" if cents < 0 else "", abs(cents) // _HUNDRED
+    return f"{sign}{units:,}.{abs(cents) % _HUNDRED:02} {currency}"
 
 
 def shortest(cents: int) -> str:

@@ -13,7 +13,7 @@ from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
 from masthead.cli.stores import found, made, opened
 from masthead.contract.kinds import Bool, Flag
-from masthead.contract.moments import check_time_zone, format_second
+from masthead.contract.moments import format_second
 from masthead.contract.printable import printable
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, BadUsage
@@ -26,11 +26,11 @@ from masthead.store.secret import Secret
 
 _WITH_OPTIONS_OF_THEIR_OWN = {
     *("account_id", "is_master", "hide_password_md5", "renewal_code_login", "time_zone"),
+    "currency",
 }
+_COLUMNS = {column.name: column for column in ACCOUNTS.columns}
 _FIELDS = {
-    column.name: column
-    for column in ACCOUNTS.columns
-    if column.name not in _WITH_OPTIONS_OF_THEIR_OWN
+    name: column for name, column in _COLUMNS.items() if name not in _WITH_OPTIONS_OF_THEIR_OWN
 }
 _ID = click.IntRange(0, 2**63 - 1)
 
@@ -54,13 +54,14 @@ def _account_fields(command: Command) -> Command:
     )(command)
 
 
-def _time_zone(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
-    if name is not None:
+def _checked(_context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    """Return the text of an option after the check of the column with the same name."""
+    if text is not None:
         try:
-            check_time_zone(name)
+            _COLUMNS[str(option.name)].kind.parse(text)
         except ValueError as error:
-            raise BadUsage(f"--time-zone: {error}") from error
-    return name
+            raise BadUsage(f"{option.opts[0]}: {error}") from error
+    return text
 
 
 def _logins(command: Command) -> Command:
@@ -68,9 +69,14 @@ def _logins(command: Command) -> Command:
     command = click.option(
         "--time-zone",
         metavar="NAME",
-        callback=_time_zone,
-        help="Time zone that decides what today is at a login check, such as "
-        "Europe/Berlin. A new account has UTC.",
+        callback=_checked,
+        help="Time zone that decides what today is, such as Europe/Berlin. A new account has UTC.",
+    )(command)
+    command = click.option(
+        "--currency",
+        metavar="CODE",
+        callback=_checked,
+        help="Currency of all amounts by its code, such as EUR. A new account has USD.",
     )(command)
     command = click.option(
         "--renewal-code-login",
@@ -217,7 +223,7 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
 @setting("database")
 def export(database: str) -> None:
     """Print all accounts with their credentials, as the file that `masthead import` reads."""
-    columns = [column.name for column in ACCOUNTS.columns]
+    columns = list(_COLUMNS)
     store = opened(database)
     record_reading(store, actor(), "all accounts and their credentials were written out")
     with store.writer() as connection:

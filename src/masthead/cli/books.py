@@ -13,7 +13,7 @@ from masthead.cli.books_options import dry_run as dry_run_option
 from masthead.contract.printable import counted, printable
 from masthead.contract.subscription_types import TYPES, SubscriptionType
 
-_HEAD = ("publication", "subscriptions", "paid", "free", "unlimited", "unearned")
+_HEAD = ("publication", "subscriptions", "paid", "free", "unlimited")
 _NEXT = (
     *("publication", "next issue", "readers", "copies", "printed", "held"),
     *("sent last", "readers", "copies"),
@@ -85,7 +85,13 @@ def open_command(
         renew_since=renew_since,
         dry_run=dry_run,
     )
-    _show([_HEAD, *map(_line, opened.balances), _line(_total(opened.balances))])
+    _show(
+        [
+            (*_HEAD, f"unearned {opened.currency}"),
+            *map(_line, opened.balances),
+            _line(_total(opened.balances)),
+        ]
+    )
     if opened.next_issues:
         click.echo()
         _show([_NEXT, *map(_next_line, opened.next_issues)], texts=(0, 1, 6))

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from masthead.books import catalogue
-from masthead.circulation.amounts import cents_of, decimal
+from masthead.circulation.amounts import cents_of, in_currency
 from masthead.circulation.copy_classes import FREE
 from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of
 from masthead.cli.options import Amount
@@ -162,24 +162,27 @@ def set_bundle(
 @account_options
 def list_bundles(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the bundles for sale with their lines."""
-    for bundle, lines in catalogue.bundles(books_of(account, database)):
+    books = books_of(account, database)
+    currency = books.currency
+    for bundle, lines in catalogue.bundles(books):
         if not (bundle.is_active or with_retired):
             continue
-        click.echo(_sold_line(bundle))
+        click.echo(_sold_line(bundle, currency))
         for line in lines:
             issues = _UNLIMITED if line.issues < 0 else f"{line.issues} issues"
             copies = f", {line.copies} copies" if line.copies > 1 else ""
             months = f" over {line.months} months" if line.months else ""
             click.echo(
                 f"  publication {line.publication_id}: {issues}, {line.type}{copies}, "
-                f"{decimal(line.price)}{months}"
+                f"{in_currency(line.price, currency)}{months}"
             )
 
 
-def _sold_line(sold: catalogue.Bundle | catalogue.Product) -> str:
+def _sold_line(sold: catalogue.Bundle | catalogue.Product, currency: str) -> str:
     key, name, price, tax, is_active = sold
     retired = "" if is_active else "\tretired"
-    return f"{key}\t{printable(name or '')}\t{decimal(price)} and tax {decimal(tax)}{retired}"
+    prices = f"{in_currency(price, currency)} and tax {in_currency(tax, currency)}"
+    return f"{key}\t{printable(name or '')}\t{prices}{retired}"
 
 
 @products.command("add")
@@ -226,9 +229,11 @@ def set_product(
 @account_options
 def list_products(account: int | None, database: str, *, with_retired: bool) -> None:
     """List the products for sale."""
-    for product in catalogue.products(books_of(account, database)):
+    books = books_of(account, database)
+    currency = books.currency
+    for product in catalogue.products(books):
         if product.is_active or with_retired:
-            click.echo(_sold_line(product))
+            click.echo(_sold_line(product, currency))
 
 
 def _add_retire(group: click.Group, thing: str) -> None:

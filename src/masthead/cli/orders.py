@@ -8,7 +8,7 @@ import click
 
 from masthead.books import orders, payments
 from masthead.circulation.addresses import FIELDS
-from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli.books_options import (
     ID,
@@ -219,51 +219,55 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         raise BadUsage("give the id of the order, or --reference")
     books = books_of(account, database)
     found = orders.show(books, order_id, reference=reference)
+    currency = books.currency
     for name, value in found.fields.items():
-        text = "" if value is None else _amount(str(value)) if name in _TOTALS else value
+        is_money = value is not None and name in _TOTALS
+        text = _amount(str(value), currency) if is_money else value or ""
         click.echo(f"{name}: {printable(text)}")
     if found.is_history:
         click.echo(f"history: {why_history(books)}, so it is neither paid nor refunded here")
     elif not found.fields["paid_on"] and found.due != stored_cents(
         str(found.fields["grand_total"])
     ):
-        click.echo(f"due: {decimal(found.due)}, without what has ended")
+        click.echo(f"due: {in_currency(found.due, currency)}, without what has ended")
     for item in found.items:
         what = (
             f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
         )
         line = f"item {item.order_item_id}: {what} {printable(item.name or '')}".rstrip()
-        line += f", {_amount(item.grand_total)} of which tax {_amount(item.tax_total)}"
+        line += f", {_amount(item.grand_total, currency)}"
+        line += f" of which tax {_amount(item.tax_total, currency)}"
         if item.refund_date:
-            line += f", refunded {decimal(item.refunded)}, last on {item.refund_date[:10]}"
+            refunded = in_currency(item.refunded, currency)
+            line += f", refunded {refunded}, last on {item.refund_date[:10]}"
         elif item.refunded:
-            line += f", allowance {decimal(item.refunded)}"
+            line += f", allowance {in_currency(item.refunded, currency)}"
         if found.is_history and item.purchase_id is not None:
             line += f", purchase {item.purchase_id}"
-            line += f" for {_amount(item.purchase_total)}" if item.purchase_total else ""
+            line += f" for {_amount(item.purchase_total, currency)}" if item.purchase_total else ""
             line += f", {item.payment_type}" if item.payment_type else ""
         click.echo(printable(line))
         for term in item.terms:
-            click.echo(f"  {_term_line(term)}")
+            click.echo(f"  {_term_line(term, currency)}")
 
 
-def _amount(number: str) -> str:
-    return decimal(stored_cents(number))
+def _amount(number: str, currency: str) -> str:
+    return in_currency(stored_cents(number), currency)
 
 
-def _term_line(term: orders.TermShown) -> str:
+def _term_line(term: orders.TermShown, currency: str) -> str:
     left = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
     unearned = term.received - term.earned - term.refunded
     line = (
         f"term {term.term_id}: subscription {term.subscription_id} of subscriber "
         f"{term.subscriber_id}, {printable(term.publication or 'publication')}, {left}, "
-        f"{decimal(term.price)} {paid}"
+        f"{in_currency(term.price, currency)} {paid}"
     )
     if term.received:
         line += (
-            f": earned {decimal(term.earned)}, refunded {decimal(term.refunded)}, unearned "
-            f"{decimal(unearned)}"
+            f": earned {in_currency(term.earned, currency)}, refunded "
+            f"{in_currency(term.refunded, currency)}, unearned {in_currency(unearned, currency)}"
         )
     return f"{line}, ended at {term.ended_at}" if term.ended_at else line
 

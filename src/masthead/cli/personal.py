@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from masthead.books import Books, erasure
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.cli.audit import actor
 from masthead.cli.books_options import books_of
 from masthead.cli.options import setting
@@ -76,7 +76,8 @@ def erase_command(
         click.echo(f"ended  {printable(left.said)}")
     if done.ended:
         click.echo(
-            f"refunded {decimal(done.refunded)} with tax, earned {decimal(done.earned)}"
+            f"refunded {in_currency(done.refunded, done.currency)} with tax, "
+            f"earned {in_currency(done.earned, done.currency)}"
             + ("; you send the money yourself" if done.refunded else "")
         )
     blanked = done.blanked

@@ -6,7 +6,7 @@ import click
 
 from masthead.books import renewals
 from masthead.books.catalogue import Bundle
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
@@ -33,19 +33,22 @@ def efforts_group() -> None:
 @account_options
 def list_(publication: int | None, account: int | None, database: str) -> None:
     """List the efforts of all publications, or of one."""
-    found = renewals.efforts(books_of(account, database), publication)
+    books = books_of(account, database)
+    found = renewals.efforts(books, publication)
+    currency = books.currency
     for each, bundle in found:
-        click.echo(printable(f"{each.sentence}{_bundle(bundle)}"))
+        click.echo(printable(f"{each.sentence}{_bundle(bundle, currency)}"))
     if not found:
         click.echo("no efforts: `masthead renewals efforts set` makes one")
 
 
-def _bundle(bundle: Bundle | None) -> str:
+def _bundle(bundle: Bundle | None, currency: str) -> str:
     """Return a bundle's name and price; '' without a bundle."""
     if bundle is None:
         return ""
     retired = "" if bundle.is_active else "; it is retired, and the letters go without it"
-    return f" ({bundle.name or ''}, {decimal(bundle.price + bundle.tax)} with tax{retired})"
+    price = in_currency(bundle.price + bundle.tax, currency)
+    return f" ({bundle.name or ''}, {price} with tax{retired})"
 
 
 @efforts_group.command("set")

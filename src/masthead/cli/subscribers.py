@@ -4,7 +4,7 @@ import click
 
 from masthead.books import subscribers
 from masthead.books.subscribers import Found, Sought
-from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.cli.books_options import (
     ID,
     account_options,
@@ -71,7 +71,7 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
     """Show a reader: name, codes, addresses, subscriptions, and the newest orders."""
     books = books_of(account, database)
     found = subscribers.show(books, subscriber_id)
-    history = why_history(books)
+    history, currency = why_history(books), books.currency
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for address in found.addresses:
@@ -98,7 +98,7 @@ def show(subscriber_id: int, account: int | None, database: str) -> None:
     for order_id, ordered, total, paid_on, is_history in found.orders:
         said = [f"paid on {paid_on}"] if paid_on else [] if is_history else ["no payment noted"]
         paid = ", ".join([*said, history] if is_history else said)
-        amount = decimal(stored_cents(str(total))) if total is not None else ""
+        amount = in_currency(stored_cents(str(total)), currency) if total is not None else ""
         click.echo(f"order {order_id} of {(ordered or '')[:10]}: {amount}, {paid}")
 
 

@@ -7,7 +7,7 @@ import click
 from masthead.books import Outcome, cancelling, subscriptions
 from masthead.books.subscriptions import How, TermShown, Values
 from masthead.circulation.addresses import FIELDS
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.contract.printable import printable
@@ -34,7 +34,9 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
     A term is a number of issues for a price. The terms of a subscription are used up one after the
     other. Unearned is what was paid for issues that are not delivered yet.
     """
-    found = subscriptions.show(books_of(account, database), subscription_id)
+    books = books_of(account, database)
+    found = subscriptions.show(books, subscription_id)
+    currency = books.currency
     for name, value in found.fields.items():
         click.echo(f"{name}: {'' if value is None else printable(value)}")
     for what, address in (("mailing", found.mailing), ("billing", found.billing)):
@@ -46,20 +48,21 @@ def show(subscription_id: int, account: int | None, database: str) -> None:
     for span in found.suspensions:
         click.echo(f"suspended from {span.first} {f'to {span.last}' if span.last else 'on'}")
     for term in found.terms:
-        click.echo(_term_line(term))
+        click.echo(_term_line(term, currency))
     for name, day, is_grace in found.received:
         click.echo(f"received {day} {printable(name)}{' (grace)' if is_grace else ''}")
     for effort, day in found.sent:
         click.echo(f"letter of effort {effort} on {day}")
 
 
-def _term_line(term: TermShown) -> str:
+def _term_line(term: TermShown, currency: str) -> str:
     issues = "unlimited" if term.issues < 0 else f"{term.issues_left} of {term.issues} issues left"
     paid = f"paid on {term.paid_on}" if term.paid_on else "not paid" if term.price else "free"
     kind = term.kind if term.of_class == PAID else f"{term.kind}, {printable(term.of_class)}"
-    line = f"term {term.term_id} ({kind}): {issues}{_copies(term)}, {decimal(term.price)} {paid}"
+    price = in_currency(term.price, currency)
+    line = f"term {term.term_id} ({kind}): {issues}{_copies(term)}, {price} {paid}"
     if term.unearned:
-        line += f", unearned {decimal(term.unearned)}"
+        line += f", unearned {in_currency(term.unearned, currency)}"
     if term.order_id is not None:
         line += f", order {term.order_id}"
     return f"{line}, ended at {term.ended_at}" if term.ended_at else line

@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, pass_context
+from jinja2.runtime import Context
 
-from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.amounts import decimal, in_currency, stored_cents
 from masthead.console.static_files import static
 from masthead.contract.moments import format_second
 
@@ -36,6 +37,7 @@ def _environment() -> Environment:
     environment.filters.update(
         amount=_amount,
         total=_total,
+        money=_money,
         day=day_in_words,
         in_words=_in_words,
         moment=_moment,
@@ -52,6 +54,12 @@ def _amount(cents: int | None) -> str:
         return ""
     whole, _, rest = decimal(abs(cents)).partition(".")
     return f"{'-' if cents < 0 else ''}{int(whole):,}.{rest}"
+
+
+@pass_context
+def _money(context: Context, cents: int | None) -> str:
+    """Return cents with the currency of the account of the page: ``1,250.00 USD``."""
+    return "" if cents is None else in_currency(cents, context["account"].currency)
 
 
 def _total(number: str | msgspec.Raw | None) -> str:

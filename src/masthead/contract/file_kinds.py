@@ -1,5 +1,6 @@
-"""Kinds that only files have, not the wire: bounded integers, time zones, lists of ids."""
+"""Kinds that only files have, not the wire: bounded integers, zones, currencies, lists of ids."""
 
+from masthead.contract.currencies import DEFAULT, check_currency
 from masthead.contract.kinds import Identifier, Integer, Kind, Text
 from masthead.contract.moments import check_time_zone
 
@@ -46,6 +47,20 @@ class TimeZone(Text):
     def parse(self, text: str) -> str:
         """Return the text as it is."""
         check_time_zone(text)
+        return text
+
+
+class Currency(Text):
+    """The code of a currency of ISO 4217 that has two decimals."""
+
+    word = "currency"
+
+    def __init__(self) -> None:
+        super().__init__(when_missing=DEFAULT)
+
+    def parse(self, text: str) -> str:
+        """Return the text as it is."""
+        check_currency(text)
         return text
 
 

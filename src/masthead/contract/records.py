@@ -34,7 +34,7 @@ from masthead.contract.custom_fields import (
     CustomFieldAnswerRecord,
     CustomFieldOptionRecord,
 )
-from masthead.contract.file_kinds import Range, TimeZone
+from masthead.contract.file_kinds import Currency, Range, TimeZone
 from masthead.contract.kinds import Missing
 from masthead.contract.passwords import PasswordHash
 from masthead.contract.shapes import (
@@ -244,6 +244,7 @@ class AccountRecord(Struct):
     hide_password_md5: Bool
     renewal_code_login: Annotated[bool, kinds.Bool(when_missing=1)]
     time_zone: Annotated[str, TimeZone()]
+    currency: Annotated[str, Currency()]
 
 
 class ErasureRecord(Struct):

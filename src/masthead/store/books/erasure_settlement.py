@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from masthead.circulation.amounts import decimal, stored_cents
+from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.store.database import Connection
 
 
@@ -13,6 +13,7 @@ class Left(NamedTuple):
     publication: str | None
     issues: int
     unearned: int
+    currency: str
 
     @property
     def said(self) -> str:
@@ -20,18 +21,20 @@ class Left(NamedTuple):
         issues = "unlimited" if self.issues < 0 else f"{self.issues} issues left"
         named = f" of {self.publication}" if self.publication else ""
         return (
-            f"subscription {self.subscription_id}{named}: {issues}, {decimal(self.unearned)} "
-            "unearned"
+            f"subscription {self.subscription_id}{named}: {issues}, "
+            f"{in_currency(self.unearned, self.currency)} unearned"
         )
 
 
 def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Left]:
     """Return the subscriptions of a reader that have issues or money left, sorted by id."""
     found = connection.rows_as(
-        tuple[int, str | None, int, str],
+        tuple[int, str | None, int, str, str],
         """
-        SELECT s.subscription_id, p.name, coalesce(s.issues, 0), coalesce(s.unearned_revenue, '0')
+        SELECT s.subscription_id, p.name, coalesce(s.issues, 0), coalesce(s.unearned_revenue, '0'),
+            a.currency
         FROM subscriptions AS s
+        JOIN accounts AS a ON a.account_id = s.account_id
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
@@ -41,5 +44,7 @@ def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    left = [Left(key, name, issues, stored_cents(text)) for key, name, issues, text in found]
+    left = [
+        Left(key, name, issues, stored_cents(text), code) for key, name, issues, text, code in found
+    ]
     return [each for each in left if each.issues or each.unearned]

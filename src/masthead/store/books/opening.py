@@ -53,7 +53,7 @@ class Numbers(NamedTuple):
 
 
 class Account(NamedTuple):
-    """An account: its company name, the day on which its books were opened, and the current day.
+    """An account: its company name, the opening day of its books, its current day and currency.
 
     ``opened_on`` is None if the data come from files. Both days are in the account's time zone.
     """
@@ -61,6 +61,7 @@ class Account(NamedTuple):
     company_name: str
     opened_on: str | None
     today: str
+    currency: str
 
 
 def account_of(reading: Reading) -> Account:
@@ -75,7 +76,9 @@ def account_of(reading: Reading) -> Account:
     )
     assert found is not None
     name, opened_on = found
-    return Account(name or f"Account {reading.account_id}", opened_on, reading.today)
+    return Account(
+        name or f"Account {reading.account_id}", opened_on, reading.today, reading.currency
+    )
 
 
 def issues_without_date(books: Operation) -> list[int]:

@@ -38,17 +38,20 @@ class Reading(Queries):
 
     ``today`` (``YYYY-MM-DD``) and ``now`` (``YYYY-MM-DD hh:mm:ss``) are in the account's time zone,
     as are all days and times of the books. Ids, not times, say what came first: times cannot order
-    two operations within a second, or in the hour when clocks go back. ``direct`` is the connection
-    itself; an operation writes its pending rows before it returns its ``connection``.
+    two operations within a second, or in the hour when clocks go back. ``currency`` is the code of
+    the account's currency. ``direct`` is the connection itself; an operation writes its pending
+    rows before it returns its ``connection``.
     """
 
     def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
-        time_zone = str(accounts.settings_of(connection, account_id)["time_zone"])
+        settings = accounts.settings_of(connection, account_id)
+        time_zone = str(settings["time_zone"])
         moment_us = store.clock()
         self.direct = connection
         self.account_id = account_id
         self.today = date_in(time_zone, moment_us)
         self.now = second_in(time_zone, moment_us)
+        self.currency = str(settings["currency"])
 
     @property
     def connection(self) -> Connection:

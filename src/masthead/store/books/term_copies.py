@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from masthead.circulation.amounts import decimal
+from masthead.circulation.amounts import in_currency
 from masthead.circulation.copy_classes import COMPLIMENTARY
 from masthead.circulation.earned_share import Spread, earned
 from masthead.contract.printable import counted
@@ -84,7 +84,7 @@ def set_copies(
         if before == copies and how is None:
             return CopiesSet(before, copies)
         if how is None:
-            raise BadInput(_how(subscription_id, term, copies), code="copies_of_term")
+            raise BadInput(_how(books, subscription_id, term, copies), code="copies_of_term")
         if how == "free":
             _add_free(books, term, copies, check_class(books, free_class or COMPLIMENTARY))
         else:
@@ -103,12 +103,13 @@ def _converted(old: NextTerm, new: NextTerm | None) -> str:
     return f"{were} were converted into {are}"
 
 
-def _how(subscription_id: int, term: NextTerm, copies: int) -> str:
+def _how(books: Operation, subscription_id: int, term: NextTerm, copies: int) -> str:
     left = "unlimited" if term.issues < 0 else f"{term.issues_left} issues left"
     return (
         f"subscription {subscription_id} gets {term.copies} copies of each issue out of term "
-        f"{term.term_id} ({left}, for {decimal(term.price)}): say how it comes to {copies}, by "
-        "free copies beside them, or by converting what is left into fewer or more issues"
+        f"{term.term_id} ({left}, for {in_currency(term.price, books.currency)}): say how it "
+        f"comes to {copies}, by free copies beside them, or by converting what is left into fewer "
+        "or more issues"
     )
 
 

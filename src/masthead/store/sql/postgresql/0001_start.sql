@@ -10,7 +10,7 @@
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
 -- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
--- (IANA); what "today" is at the login check.
+-- (IANA); what "today" is. currency: of all amounts, its code of ISO 4217.
 CREATE TABLE accounts (
     account_id BIGINT NOT NULL PRIMARY KEY,
     company_name TEXT COLLATE "C",
@@ -27,7 +27,8 @@ CREATE TABLE accounts (
     is_master BIGINT NOT NULL DEFAULT 0 CHECK (is_master IN (0, 1)),
     hide_password_md5 BIGINT NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
     renewal_code_login BIGINT NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1)),
-    time_zone TEXT COLLATE "C" NOT NULL DEFAULT 'UTC'
+    time_zone TEXT COLLATE "C" NOT NULL DEFAULT 'UTC',
+    currency TEXT COLLATE "C" NOT NULL DEFAULT 'USD'
 );
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
