@@ -226,6 +226,7 @@ def _item(asked: Asked) -> Item:
         of_class=asked.of_class,
         subscription_id=asked.subscription,
         is_gift=asked.is_gift,
+        copies=asked.copies,
     )
 
 

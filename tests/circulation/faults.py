@@ -324,6 +324,19 @@ FAULTS: dict[str, Plant] = {
     ),
     # Orders
     "a term has one copy, whatever was ordered": _call(order_lines, "add_term", _with_one_copy),
+    "an item has one copy, whatever was ordered": _call(
+        orders,
+        "price_item",
+        lambda right, change, number, item: right(change, number, item._replace(copies=1)),
+    ),
+    "the copies of an item cost what one does": _call(
+        orders,
+        "price_item",
+        lambda right, *given: (a := right(*given))._replace(net=a.net // a.item.copies),
+    ),
+    "several addresses share a subscription": _call(
+        order_lines.Lines, "tell_apart", lambda *_: None
+    ),
     "late_start is ignored": _call(
         order_lines, "begins_on", lambda right, _late, *given: right("next", *given)
     ),

@@ -41,13 +41,14 @@ _ITEM = st.fixed_dictionaries(
         "of_class": st.none() | st.none() | st.none() | st.sampled_from(["staff", "make-good"]),
         "subscription": st.none() | st.none() | _PICK,
         "is_gift": st.none() | st.none() | _YES,
+        "copies": st.sampled_from([1, 1, 1, 2, 3]),
     }
 )
 _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "order": {
         "payer": _MAYBE_PICK,
         "address": st.none() | st.none() | _PICK,
-        "items": st.lists(_ITEM, min_size=1, max_size=2),
+        "items": st.lists(_ITEM, min_size=1, max_size=3),
         "is_paid": st.sampled_from([True, True, False]),
         "reference": st.none() | st.none() | st.integers(0, 2),
     },

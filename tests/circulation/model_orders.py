@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.circulation.model import UNLIMITED, check
 from tests.circulation.model_cancelling import Cancelling
@@ -27,6 +27,20 @@ from tests.circulation.model_records import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Kind = tuple[int, int, str]
+"""A reader, a publication and a type."""
+
+
+class OwnSubscriptions(NamedTuple):
+    """The subscriptions of an order.
+
+    The key of one is its kind, the subscription that an item names, and the address if the kind is
+    in ``apart``: those that the order sends to several addresses.
+    """
+
+    begun: dict[tuple[int, int, str, int, int | None], int]
+    apart: set[Kind]
 
 
 class Orders(Cancelling):
@@ -55,12 +69,30 @@ class Orders(Cancelling):
         number = add(self.orders, taken)
         people = [self.recipient(each, who) for each in asked]
         taken.is_gift = any(map(self.is_gift, asked, people, repeat(who)))
-        begun: dict[tuple[int, int, str, int], int] = {}
-        goes_to = [self.take(number, *pair, who, begun) for pair in zip(asked, people, strict=True)]
+        own = OwnSubscriptions({}, self.apart(asked, people))
+        goes_to = [self.take(number, *pair, who, own) for pair in zip(asked, people, strict=True)]
         taken.mailing = next((each for each in goes_to if each is not None), who.address)
         if is_paid:
             self.book_payment(number)
         return number
+
+    def apart(self, asked: tuple[Asked, ...], people: Sequence[Person]) -> set[Kind]:
+        """Return what this order sends to several addresses of one reader."""
+        places: dict[Kind, set[int]] = {}
+        for each, reader in zip(asked, people, strict=True):
+            for line in self.bundle_of(each).lines if each.bundle else ():
+                kind = reader.subscriber, line.publication, line.type
+                if reader.address and not self.named(each, kind):
+                    places.setdefault(kind, set()).add(reader.address)
+        return {kind for kind, addresses in places.items() if len(addresses) > 1}
+
+    def named(self, asked: Asked, kind: Kind) -> int:
+        """Return the subscription to extend that an item names, if it is of the kind; or 0."""
+        number = asked.subscription or 0
+        number = self.merged_subscriptions.get(number, number)
+        found = self.subscriptions.get(number)
+        is_same = found and kind == (found.subscriber, found.publication, found.type)
+        return number if is_same and found and found.cancelled_on is None else 0
 
     def bundle_of(self, asked: Asked) -> Bundle:
         return self.products[asked.product] if asked.product else self.bundles[asked.bundle or 0]
@@ -122,13 +154,15 @@ class Orders(Cancelling):
         asked: Asked,
         reader: Person,
         payer: Person,
-        begun: dict[tuple[int, int, str, int], int],
+        own: OwnSubscriptions,
     ) -> int | None:
         """Take an item; return the address to which it goes."""
         bundle = self.bundle_of(asked)
-        net = bundle.price if asked.price is None else asked.price
-        tax = bundle.tax if asked.tax is None else asked.tax
-        item = Item(order, asked.bundle, asked.product, net, tax)
+        net = asked.copies * (bundle.price if asked.price is None else asked.price)
+        tax = asked.copies * (bundle.tax if asked.tax is None else asked.tax)
+        item = Item(order, asked.bundle, asked.product, net, tax, copies=asked.copies)
+        if item.gross != asked.copies * (bundle.price + bundle.tax):
+            item.list_price = bundle.price + bundle.tax
         number = add(self.items, item)
         if asked.bundle is None:
             return None
@@ -143,7 +177,7 @@ class Orders(Cancelling):
             check(newest is None or first.date >= self.issues[newest].date)
         check(not asked.of_class or 0 in [cents for _, cents in spread(net, bundle.lines)])
         goes_to = [
-            self.take_line(number, asked, line, cents, reader, payer, begun)
+            self.take_line(number, asked, line, cents, reader, payer, own)
             for line, cents in spread(net, bundle.lines)
         ]
         purchase.shipping = next((each for each in goes_to if each is not None), None)
@@ -157,16 +191,18 @@ class Orders(Cancelling):
         cents: int,
         reader: Person,
         payer: Person,
-        begun: dict[tuple[int, int, str, int], int],
+        own: OwnSubscriptions,
     ) -> int | None:
         """Extend the subscription that is named, or the running one of that kind, or begin one."""
         wanted = reader.subscriber, line.publication, line.type
         same = [n for n, s in self.subscriptions.items() if s.cancelled_on is None
                 and wanted == (s.subscriber, s.publication, s.type)]  # fmt: skip
-        named = self.merged_subscriptions.get(asked.subscription or 0, asked.subscription or 0)
-        named = named if named in same else 0
+        named = self.named(asked, wanted)
+        place = reader.address if wanted in own.apart and not named else None
+        same = [n for n in same if place is None or self.subscriptions[n].mailing == place]
         same = [] if asked.is_new else [named] if named else same
-        key = begun.get((*wanted, named)) or self.running(same)
+        which = *wanted, named, place
+        key = own.begun.get(which) or self.running(same)
         chosen = self.issues.get(asked.first_issue or 0)
         first = chosen.date if chosen and chosen.publication == line.publication else None
         check(not key or self.issues_left(key) != UNLIMITED)
@@ -174,7 +210,7 @@ class Orders(Cancelling):
             begins = first or self.begins(line.publication)
             found = Subscription(*wanted, begins, self.today, reader.address, payer.address)
             key = add(self.subscriptions, found)
-        elif (*wanted, named) not in begun:
+        elif which not in own.begun:
             found = self.subscriptions[key]
             check(not (first and self.issues_left(key)))
             if not self.issues_left(key):
@@ -188,11 +224,11 @@ class Orders(Cancelling):
                 reader.named or found.mailing,
                 payer.named or found.billing,
             )
-        begun[*wanted, named] = key
+        own.begun[which] = key
         found = self.subscriptions[key]
         found.last_bundle, found.last_purchase = asked.bundle, self.items[number].purchase
         term = Term(key, number, line.issues, cents, "paid" if cents else "free", line.months)
-        term.copies, term.of_class = line.copies, asked.of_class or "complimentary"
+        term.copies, term.of_class = line.copies * asked.copies, asked.of_class or "complimentary"
         term.of_class = "paid" if cents else term.of_class
         self.add_term(term)
         return found.mailing

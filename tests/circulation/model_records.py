@@ -76,6 +76,7 @@ class Asked(NamedTuple):
     subscription: int | None = None
     is_gift: bool | None = None
     of_class: str | None = None
+    copies: int = 1
 
 
 class Person(NamedTuple):
@@ -186,6 +187,8 @@ class Item:
     refunded: int = 0
     refunded_on: date | None = None
     is_dropped: bool = False
+    copies: int = 1
+    list_price: int | None = None
 
     @property
     def gross(self) -> int:

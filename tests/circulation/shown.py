@@ -36,7 +36,7 @@ _QUERIES = {
         mailing_address_id, is_gift, paid_on, sub_total, tax_total, grand_total""",
     "order_items": """order_item_id, order_id, bundle_id, product_id, sub_total, tax_total,
         grand_total, purchase_id, refunded, substr(refund_date, 1, 10),
-        is_dropped""",
+        is_dropped, copies, list_price""",
     "purchases": """purchase_id, subscriber_id, bundle_id, total, is_gift, billing_address_id,
         shipping_address_id, invoice_id""",
     "suspensions": "suspension_id, subscription_id, from_date, to_date",
@@ -168,7 +168,7 @@ def of_model(books: Books) -> Shown:
         "order_items": {
             n: _row(
                 *(i.order, i.bundle, i.product, i.net, i.tax, i.gross, i.purchase, i.refunded),
-                *(i.refunded_on, i.is_dropped),
+                *(i.refunded_on, i.is_dropped, i.copies, i.list_price),
             )
             for n, i in books.items.items()
         },

@@ -242,6 +242,17 @@ STORY: list[Step] = [
     ("close", {"issue": 19}),
     _days(190),
     ("reopen", {"issue": 19}),
+    # Twelve copies go to three addresses of one reader, at a price of their own, and again.
+    *(
+        _order(
+            3,
+            Asked(ONE_PRINTED, address="1 Dock", copies=5),
+            Asked(ONE_PRINTED, address=street, copies=4, price=90, tax=9),
+            Asked(ONE_PRINTED, copies=3),
+            Asked(product=1, copies=2),
+        )
+        for street in ("2 Dock", "2 Dock", "4 Dock")
+    ),
 ]
 """The steps: the name of an operation, after ``refused`` where it is, and what it is given."""
 

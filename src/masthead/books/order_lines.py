@@ -4,7 +4,7 @@ The rules are those of circulation, "Order", "First issue" and "Late renewal".
 ``masthead.store.books.order_terms`` has the statements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.circulation.first_day import begins_on
@@ -36,14 +36,23 @@ from masthead.store.books.order_terms import (
 
 
 class Lines:
-    """The lines of one order; the same reader, publication and type share a subscription."""
+    """The lines of one order; the same reader, publication and type share a subscription.
+
+    If an order sends these to several addresses, each address has a subscription of its own: the
+    one that goes there, or a new one (circulation, "Order").
+    """
 
     def __init__(self, change: Operation, payer: Resolved, *, is_paid: bool) -> None:
         self._change = change
         self._payer = payer
         self._is_paid = is_paid
-        self._own: dict[tuple[int, int, str, Named | None], Extendable] = {}
-        """The subscriptions of this order, by recipient, publication, type and the named one."""
+        self._own: dict[tuple[int, int, str, Named | None, int | None], Extendable] = {}
+        """The subscriptions of this order, by recipient, publication, type and the named one.
+
+        The last part is the address, for those in ``_apart``.
+        """
+        self._apart: set[tuple[int, int, str]] = set()
+        """Recipient, publication and type that this order sends to several addresses."""
         self._named: dict[int, Named] = {}
         self.terms: list[Term] = []
         """The terms of this order, as they were before it was paid."""
@@ -74,6 +83,21 @@ class Lines:
         if said is not None:
             raise RefusedOrder("subscription_id", said, number)
         self._named[priced.item.subscription_id] = found
+
+    def tell_apart(self, items: Iterable[tuple[PricedItem, Resolved]]) -> None:
+        """Note which readers get a publication and type at several addresses."""
+        places: dict[tuple[int, int, str], set[int]] = {}
+        for priced, recipient in items:
+            for line in priced.lines:
+                if self._wanted(priced, line) is None and recipient.address_id is not None:
+                    kind = recipient.subscriber_id, line.publication_id, line.type
+                    places.setdefault(kind, set()).add(recipient.address_id)
+        self._apart = {kind for kind, addresses in places.items() if len(addresses) > 1}
+
+    def _wanted(self, priced: PricedItem, line: Line) -> Named | None:
+        """Return the subscription that the item names, if the line is of its kind."""
+        wanted = self._named.get(priced.item.subscription_id or 0)
+        return wanted if wanted is not None and wanted.is_of(line) else None
 
     def first_day(self, number: int, priced: PricedItem) -> tuple[int, str] | None:
         """Return publication and date of the issue with which the item should begin, if any."""
@@ -126,10 +150,10 @@ class Lines:
         """Begin or extend a subscription by a line; return its mailing address."""
         publication = publication_of(self._change, line.publication_id)
         first = first_day[1] if first_day and first_day[0] == line.publication_id else None
-        wanted = self._named.get(priced.item.subscription_id or 0)
-        if wanted is not None and not wanted.is_of(line):
-            wanted = None
-        key = recipient.subscriber_id, line.publication_id, line.type, wanted
+        wanted = self._wanted(priced, line)
+        kind = recipient.subscriber_id, line.publication_id, line.type
+        place = recipient.address_id if wanted is None and kind in self._apart else None
+        key = *kind, wanted, place
         found = self._own.get(key)
         is_own = found is not None
         if found is None and not priced.item.is_new:
@@ -187,7 +211,7 @@ class Lines:
 
     def write(self) -> None:
         """Write the subscriptions; their terms are already queued."""
-        for found in self._own.values():
+        for found in dict.fromkeys(self._own.values()):
             write(self._change, found)
 
     def _state(

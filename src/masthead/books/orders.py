@@ -127,6 +127,7 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
         _recipient(change, people, lines, number, priced)
         for number, priced in enumerate(priced_items)
     ]
+    lines.tell_apart(zip(priced_items, recipients, strict=True))
 
     # What does it cost, and is it a gift?
     cents = sum(priced.net + priced.tax for priced in priced_items)

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from masthead.books.account import Books
 from masthead.circulation.copy_classes import COMPLIMENTARY
+from masthead.circulation.ordering import COPIES_MAX
 from masthead.circulation.spans import Span, day_after, ended, overlapped
 from masthead.contract.printable import counted
 from masthead.contract.subscription_types import UNLIMITED
@@ -63,9 +64,6 @@ Address = Mapping[str, str | None] | int
 
 If a new address names no person, it gets the reader's name.
 """
-
-COPIES_MAX = 1_000_000
-"""The most copies of each issue that a subscription can have."""
 
 ISSUES_MAX = 10_000
 """The most issues that an extension can have."""

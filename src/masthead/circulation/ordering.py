@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput
 
+COPIES_MAX = 1_000_000
+"""The most copies of each issue that a subscription can have."""
+
 
 class RefusedOrder(BadInput):
     """An order that is refused, and why.
@@ -69,8 +72,9 @@ NOBODY = Person()
 class Item(NamedTuple):
     """A bundle or a product; the price is net.
 
-    If ``price`` or ``tax`` is None, the bundle's or product's applies. A ``recipient`` without a
-    name is the payer, at another address if it has one. ``is_new`` begins a new subscription even
+    ``copies`` is how many of it are ordered. ``price`` and ``tax`` are those of one; if they are
+    None, the bundle's or product's apply. A ``recipient`` without a name is the payer, at another
+    address if it has one. ``is_new`` begins a new subscription even
     if one exists. ``first_issue`` is the issue with which it begins, ``subscription_id`` the
     subscription to extend. If ``is_gift`` is None, it follows from who pays. ``of_class`` is the
     class of copies that cost nothing; None is complimentary.
@@ -86,6 +90,7 @@ class Item(NamedTuple):
     subscription_id: int | None = None
     is_gift: bool | None = None
     of_class: str | None = None
+    copies: int = 1
 
 
 class Order(NamedTuple):

@@ -36,13 +36,13 @@ def import_(
 ) -> None:
     """Load files of orders, CSV or NDJSON, such as a web shop's export: all of them or none.
 
-    A row is an item. Its columns are external_reference, bundle_id or product_id, price and tax if
-    they differ from the catalogue, new, first_issue, subscription_id (the subscription to extend)
-    and gift (1 or 0). Rows with the same reference are one order. The payer has the columns
-    subscriber_id or renewal_code, or email, first_name, last_name, company, address, city, state,
-    zip_code, country_name, country_abbreviation. Another recipient has the same columns, each with
-    recipient_ before its name. The order has the columns paid (1 or 0), payment_type, fulfilled,
-    notes, import_name, channel_id.
+    A row is an item. Its columns are external_reference, bundle_id or product_id, copies (1
+    by default), price and tax of one copy if they differ from the catalogue, new, first_issue,
+    subscription_id (the subscription to extend) and gift (1 or 0). Rows with the same reference are
+    one order. The payer has the columns subscriber_id or renewal_code, or email, first_name,
+    last_name, company, address, city, state, zip_code, country_name, country_abbreviation. Another
+    recipient has the same columns, each with recipient_ before its name. The order has the columns
+    paid (1 or 0), payment_type, fulfilled, notes, import_name, channel_id.
 
     A new reader who looks like an existing one is loaded, and listed at the end with what the
     existing reader has: `masthead subscriber merge` merges the two.

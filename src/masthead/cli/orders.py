@@ -9,7 +9,7 @@ import click
 from masthead.books import orders, payments
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import in_currency, stored_cents
-from masthead.circulation.ordering import Item, Order, Person
+from masthead.circulation.ordering import COPIES_MAX, Item, Order, Person
 from masthead.cli.books_options import (
     ID,
     account_options,
@@ -70,8 +70,16 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @click.option("--product", "products", type=ID, multiple=True, help="A product; may be repeated.")
 @_person_options("", "who pays")
 @_person_options(_PREFIX, "who gets it")
-@click.option("--price", type=Amount(), help="Another price than the bundle's, without tax.")
-@click.option("--tax", type=Amount(), help="Another tax than the bundle's.")
+@click.option(
+    "--copies",
+    type=click.IntRange(min=1, max=COPIES_MAX),
+    default=1,
+    help="How many copies are ordered; 1 by default.",
+)
+@click.option(
+    "--price", type=Amount(), help="Another price of one copy than the bundle's, without tax."
+)
+@click.option("--tax", type=Amount(), help="Another tax of one copy than the bundle's.")
 @click.option("--new", "is_new", is_flag=True, help="Always begin a new subscription.")
 @click.option(
     "--subscription", "subscription_id", type=ID, help="Extend this subscription and no other."
@@ -175,7 +183,7 @@ def _items(
         raise BadUsage(
             "--subscription extends one, and --new begins another: give only one of the two"
         )
-    own = {"price": given["price"], "tax": given["tax"]}
+    own = {"price": given["price"], "tax": given["tax"], "copies": given["copies"]}
     return (
         *(Item(bundle_id=each, recipient=recipient, **of_bundle, **own) for each in bundles),
         *(Item(product_id=each, **own) for each in products),
@@ -231,24 +239,30 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     ):
         click.echo(f"due: {in_currency(found.due, currency)}, without what has ended")
     for item in found.items:
-        what = (
-            f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
-        )
-        line = f"item {item.order_item_id}: {what} {printable(item.name or '')}".rstrip()
-        line += f", {_amount(item.grand_total, currency)}"
-        line += f" of which tax {_amount(item.tax_total, currency)}"
-        if item.refund_date:
-            refunded = in_currency(item.refunded, currency)
-            line += f", refunded {refunded}, last on {item.refund_date[:10]}"
-        elif item.refunded:
-            line += f", allowance {in_currency(item.refunded, currency)}"
-        if found.is_history and item.purchase_id is not None:
-            line += f", purchase {item.purchase_id}"
-            line += f" for {_amount(item.purchase_total, currency)}" if item.purchase_total else ""
-            line += f", {item.payment_type}" if item.payment_type else ""
-        click.echo(printable(line))
+        click.echo(_item_line(item, currency, is_history=found.is_history))
         for term in item.terms:
             click.echo(f"  {_term_line(term, currency)}")
+
+
+def _item_line(item: orders.ItemShown, currency: str, *, is_history: bool) -> str:
+    what = f"product {item.product_id}" if item.bundle_id is None else f"bundle {item.bundle_id}"
+    line = f"item {item.order_item_id}: {what} {printable(item.name or '')}".rstrip()
+    line += f", {item.copies} copies" if item.copies > 1 else ""
+    line += f", {_amount(item.grand_total, currency)}"
+    line += f" of which tax {_amount(item.tax_total, currency)}"
+    if item.list_price is not None:
+        line += f", at {in_currency(item.price_of_one, currency)} instead of "
+        line += in_currency(item.list_price, currency)
+    if item.refund_date:
+        refunded = in_currency(item.refunded, currency)
+        line += f", refunded {refunded}, last on {item.refund_date[:10]}"
+    elif item.refunded:
+        line += f", allowance {in_currency(item.refunded, currency)}"
+    if is_history and item.purchase_id is not None:
+        line += f", purchase {item.purchase_id}"
+        line += f" for {_amount(item.purchase_total, currency)}" if item.purchase_total else ""
+        line += f", {item.payment_type}" if item.payment_type else ""
+    return printable(line)
 
 
 def _amount(number: str, currency: str) -> str:

@@ -18,6 +18,7 @@ from masthead.contract.books import (
     CancellationReason,
     CancelledTerm,
     Cents,
+    Copies,
     CopyClass,
     DisputeResult,
     Product,
@@ -191,6 +192,8 @@ class OrderItemRecord(Struct):
     """A bundle or a product of an order.
 
     ``is_dropped`` marks a product that ended before the order was paid, so it was never sent.
+    ``copies`` is how many were ordered, which the totals are for. ``list_price`` is what one cost
+    in the catalogue, in cents with tax, if the order had another price.
     """
 
     order_item_id: Key
@@ -205,6 +208,8 @@ class OrderItemRecord(Struct):
     purchase_id: IdOrNull
     refunded: Cents
     is_dropped: Flag
+    copies: Copies
+    list_price: IntegerOrNull
 
 
 class MailingListEntryRecord(Struct):

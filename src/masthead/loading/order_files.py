@@ -45,6 +45,7 @@ _OF_ITEM = (
     "product_id",
     "price",
     "tax",
+    "copies",
     "new",
     "first_issue",
     "subscription_id",
@@ -68,6 +69,7 @@ _IDS = {
 _CODES = {"external_reference", "renewal_code", "zip_code"}
 _FLAGS = {"paid", "fulfilled", "new", "gift"}
 _AMOUNTS = {"price", "tax"}
+_NUMBERS = {"copies"}
 _HEADER = 1
 _NAME = 30
 _TEXTS: dict[str, Kind] = {"import_name": Text(_NAME)}
@@ -206,9 +208,9 @@ def _value(name: str, text: str) -> int | str:
     if isinstance(text, BadCell):
         raise ValueError(text.sentence)
     plain = name.removeprefix(_RECIPIENT)
-    if isinstance(text, ShownNumber) and plain in _IDS | _FLAGS | _AMOUNTS:
+    if isinstance(text, ShownNumber) and plain in _IDS | _FLAGS | _AMOUNTS | _NUMBERS:
         text = text.number
-    if plain in _IDS:
+    if plain in _IDS | _NUMBERS:
         return Identifier().parse(whole(text))
     if plain in _CODES:
         text = without_decimals(text)
@@ -245,6 +247,7 @@ def _item(row: Row) -> Item:
         subscription_id=_id(row, "subscription_id"),
         is_gift=bool(row["gift"]) if "gift" in row else None,
         of_class=_text(row, "class") or None,
+        copies=int(row.get("copies", 1)),
     )
 
 

@@ -172,18 +172,20 @@ def running(
     publication_id: int,
     type_: str,
     only: Named | None = None,
+    place: int | None = None,
 ) -> Extendable | None:
     """Return the reader's running subscription of a publication and type, if there is one.
 
     It is the one that has issues left, or else the one that was served last. Of several with issues
     left it is the one that was served last, or else the newest. With ``only`` it is that
-    subscription.
+    subscription, and with ``place`` one that goes to this address.
     """
     same = [
         each
         for each in look_up(books, [subscriber_id])[subscriber_id]
         if _kind(each) == (subscriber_id, publication_id, type_)
         and (only is None or each.subscription_id == only.subscription_id)
+        and (place is None or each.mailing_address_id == place)
     ]
     _tell_apart(books, same)
     return max(same, key=_how_recent, default=None)

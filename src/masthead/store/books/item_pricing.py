@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.circulation.amounts import CENTS_MAX, decimal, spread
-from masthead.circulation.ordering import Item, RefusedOrder
+from masthead.circulation.ordering import COPIES_MAX, Item, RefusedOrder
 from masthead.errors import BadInput
 from masthead.store.books.catalogue import Line, lines_of
 from masthead.store.books.operation import Operation
@@ -18,12 +18,15 @@ from masthead.store.database import Row
 class PricedItem(NamedTuple):
     """An item with its net price and tax, and its lines with the prices of this order.
 
-    A product has no lines.
+    They are those of all copies, and so are the copies of the lines. ``list_price`` is what one
+    costs in the catalogue, in cents with tax, if the order has another price. A product has no
+    lines.
     """
 
     item: Item
     net: int
     tax: int
+    list_price: int | None
     lines: Sequence[Line]
 
 
@@ -52,27 +55,42 @@ def price_item(books: Operation, number: int, item: Item) -> PricedItem:
             thing=what,
             key=wanted,
         )
-    net = price if item.price is None else item.price
-    tax = tax if item.tax is None else item.tax
-    for name, cents in (("price", net), ("tax", tax)):
-        if not 0 <= cents <= CENTS_MAX:
-            raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
+    net, tax, other = _prices(item, number, price, tax)
     if item.product_id is not None:
         of_bundles = (item.first_issue, item.subscription_id, item.of_class)
         if item.is_new or of_bundles != (None, None, None):
             name = "first_issue" if item.subscription_id is None else "subscription_id"
             raise RefusedOrder(name, "a product begins and extends no subscription", number)
-        return PricedItem(item, net, tax, ())
+        return PricedItem(item, net, tax, other, ())
     lines = _lines(books, wanted)
     if not lines:
         raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
+    if max(line.copies for line in lines) * item.copies > COPIES_MAX:
+        raise RefusedOrder("copies", f"a subscription has at most {COPIES_MAX} copies", number)
     prices = spread(net, [line.price for line in lines])
     return PricedItem(
         _with_class(books, number, item, prices),
         net,
         tax,
-        [line._replace(price=part) for line, part in zip(lines, prices, strict=True)],
+        other,
+        [
+            line._replace(price=part, copies=line.copies * item.copies)
+            for line, part in zip(lines, prices, strict=True)
+        ],
     )
+
+
+def _prices(item: Item, number: int, price: int, tax: int) -> tuple[int, int, int | None]:
+    """Return net and tax of all copies, and what one costs in the catalogue if that differs."""
+    if not 1 <= item.copies <= COPIES_MAX:
+        raise RefusedOrder("copies", f"copies is a number from 1 to {COPIES_MAX}", number)
+    net = item.copies * (price if item.price is None else item.price)
+    all_tax = item.copies * (tax if item.tax is None else item.tax)
+    for name, cents in (("price", net), ("tax", all_tax)):
+        if not 0 <= cents <= CENTS_MAX:
+            raise RefusedOrder(name, f"{name} {decimal(cents)} is below 0 or too great", number)
+    is_other = net + all_tax != item.copies * (price + tax)
+    return net, all_tax, price + tax if is_other else None
 
 
 def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]) -> Item:

@@ -49,7 +49,8 @@ class TermShown(NamedTuple):
 class ItemShown(NamedTuple):
     """An item with its terms; totals are numbers of the interface, ``refunded`` is cents.
 
-    ``purchase_total`` and ``payment_type`` are those of its purchase, None without one.
+    ``list_price`` is what one cost in the catalogue, in cents with tax, if the order has another
+    price. ``purchase_total`` and ``payment_type`` are those of its purchase, None without one.
     """
 
     order_item_id: int
@@ -64,7 +65,14 @@ class ItemShown(NamedTuple):
     refund_date: str | None
     fulfilled_date: str | None
     refunded: int
+    copies: int
+    list_price: int | None
     terms: list[TermShown]
+
+    @property
+    def price_of_one(self) -> int:
+        """What one copy cost in this order, in cents with tax."""
+        return stored_cents(self.grand_total) // self.copies
 
     @property
     def due(self) -> int:
@@ -125,7 +133,7 @@ def _items(connection: Connection, account_id: int, order_id: int) -> list[Row]:
         """
         SELECT i.order_item_id, i.bundle_id, i.product_id, coalesce(b.name, p.name),
             i.grand_total, i.tax_total, i.purchase_id, u.total, u.payment_type, i.refund_date,
-            i.fulfilled_date, i.refunded
+            i.fulfilled_date, i.refunded, i.copies, i.list_price
         FROM order_items AS i
         LEFT JOIN purchases AS u ON u.account_id = :account_id AND u.purchase_id = i.purchase_id
         LEFT JOIN bundles AS b ON b.account_id = i.account_id AND b.bundle_id = i.bundle_id

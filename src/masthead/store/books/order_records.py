@@ -146,6 +146,8 @@ def add_order(
             fulfilled_date=books.now if order.is_fulfilled and not priced.lines else None,
             **_totals([priced]),
             purchase_id=purchase_id,
+            copies=priced.item.copies,
+            list_price=priced.list_price,
         )
 
 

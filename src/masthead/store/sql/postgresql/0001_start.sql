@@ -564,6 +564,8 @@ CREATE INDEX purchases_by_billing_address
     ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
 -- is_dropped: a product that ended before its order was paid, so that nothing came for it.
+-- copies: how many were ordered. list_price: the cents with tax that one cost in the catalogue, if
+-- the order had another price.
 CREATE TABLE order_items (
     account_id BIGINT NOT NULL,
     order_item_id BIGINT NOT NULL,
@@ -578,6 +580,8 @@ CREATE TABLE order_items (
     purchase_id BIGINT,
     refunded BIGINT NOT NULL DEFAULT 0,
     is_dropped BIGINT NOT NULL DEFAULT 0,
+    copies BIGINT NOT NULL DEFAULT 1,
+    list_price BIGINT,
     PRIMARY KEY (account_id, order_item_id),
     CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
     FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
@@ -1189,7 +1193,9 @@ CREATE UNLOGGED TABLE staged_order_items (
     grand_total TEXT COLLATE "C",
     purchase_id BIGINT,
     refunded BIGINT,
-    is_dropped BIGINT
+    is_dropped BIGINT,
+    copies BIGINT,
+    list_price BIGINT
 );
 CREATE INDEX staged_order_items_by_key
     ON staged_order_items (account_id, load_id, order_item_id);

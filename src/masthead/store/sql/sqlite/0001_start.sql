@@ -485,6 +485,8 @@ CREATE INDEX purchases_by_billing_address
     ON purchases (account_id, billing_address_id) WHERE billing_address_id IS NOT NULL;
 
 -- is_dropped: a product that ended before its order was paid, so that nothing came for it.
+-- copies: how many were ordered. list_price: the cents with tax that one cost in the catalogue, if
+-- the order had another price.
 CREATE TABLE order_items (
     account_id INTEGER NOT NULL,
     order_item_id INTEGER NOT NULL,
@@ -499,6 +501,8 @@ CREATE TABLE order_items (
     purchase_id INTEGER,
     refunded INTEGER NOT NULL DEFAULT 0,
     is_dropped INTEGER NOT NULL DEFAULT 0,
+    copies INTEGER NOT NULL DEFAULT 1,
+    list_price INTEGER,
     PRIMARY KEY (account_id, order_item_id),
     CHECK ((bundle_id IS NULL) <> (product_id IS NULL)),
     FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
