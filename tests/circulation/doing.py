@@ -11,6 +11,7 @@ from masthead.books import (
     issues,
     orders,
     payments,
+    refunds,
     renewals,
     subscribers,
     subscriptions,
@@ -107,10 +108,10 @@ class Office(Desk):
         payments.pay(self.books, order)
 
     def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
-        return payments.refund(self.books, order, item_id, amount).cents
+        return refunds.refund(self.books, order, item_id, amount).cents
 
     def allow(self, order: int, item_id: int, amount: int) -> object:
-        return payments.allow(self.books, order, item_id, amount).cents
+        return refunds.allow(self.books, order, item_id, amount).cents
 
     # Subscriptions
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import cancelling, catalogue, issues, orders, payments, subscribers
+from masthead.books import cancelling, catalogue, issues, orders, refunds, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from masthead.store.books.expiry_counts import expiring_now, expiring_then, schedules
@@ -136,7 +136,7 @@ def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:
 
 def test_after_an_allowance_no_refund_is_left_where_cancelling_is_undone(desk: Desk) -> None:
     """rules, "How it is undone"."""
-    payments.allow(desk.books, 1, 1, 107)
+    refunds.allow(desk.books, 1, 1, 107)
     cancelling.cancel(desk.books, 1, refund=True)
     assert desk.table("order_items")[0]["refund_date"] is not None
     cancelling.uncancel(desk.books, 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import cancelling, issues, orders, payments, subscribers
+from masthead.books import cancelling, issues, orders, payments, refunds, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import accounts, erasing
@@ -112,12 +112,12 @@ def test_a_product_that_ends_on_the_day_of_its_payment_was_paid(desk: Desk) -> N
             if row["order_id"] == order.order_id
         )
         if is_dropped:
-            payments.refund(desk.books, order.order_id, first, 0)
+            refunds.refund(desk.books, order.order_id, first, 0)
         payments.pay(desk.books, order.order_id)
         if not is_dropped:
-            payments.refund(desk.books, order.order_id, first, 0)
-            assert payments.refund(desk.books, order.order_id, first, 963).cents == 963
+            refunds.refund(desk.books, order.order_id, first, 0)
+            assert refunds.refund(desk.books, order.order_id, first, 963).cents == 963
         else:
             with pytest.raises(BadInput, match="since it ended unpaid"):
-                payments.refund(desk.books, order.order_id, first, 963)
-        assert payments.refund(desk.books, order.order_id, second).cents == 963
+                refunds.refund(desk.books, order.order_id, first, 963)
+        assert refunds.refund(desk.books, order.order_id, second).cents == 963

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import Books, cancelling, orders, payments, subscribers, subscriptions
+from masthead.books import Books, cancelling, orders, payments, refunds, subscribers, subscriptions
 from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.databases.sqlite import SqliteConnection
@@ -243,7 +243,7 @@ def paid(books: Books) -> None:
 
 def refunded(books: Books) -> None:
     """Refund an order."""
-    payments.refund(books, 1_100)
+    refunds.refund(books, 1_100)
 
 
 def moved(books: Books) -> None:

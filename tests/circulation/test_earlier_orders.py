@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from masthead.books import orders, payments, subscribers
+from masthead.books import orders, payments, refunds, subscribers
 from masthead.books.opening import open_books
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli import cli
@@ -67,7 +67,7 @@ def test_an_order_of_before_is_neither_paid_nor_refunded_nor_owed(desk: Desk) ->
     """circulation, "Two modes of an account": and the sentence says what can be done instead."""
     before = desk.everything()
     for order in (1, 2):
-        for act in (payments.pay, payments.refund):
+        for act in (payments.pay, refunds.refund):
             with pytest.raises(BadInput, match=r"before the books were opened on 2026-03-10.*term"):
                 act(desk.books, order)
     assert desk.everything() == before
@@ -87,7 +87,7 @@ def test_an_order_of_the_day_of_opening_is_one_of_the_books(desk: Desk) -> None:
     shown = orders.show(desk.books, 3)
     assert (shown.is_history, shown.due) == (False, 963)
     assert payments.pay(desk.books, 3).cents == 0
-    assert payments.refund(desk.books, 3).cents == 963
+    assert refunds.refund(desk.books, 3).cents == 963
 
 
 def test_an_order_of_before_shows_what_the_files_say_of_its_payment(desk: Desk) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import issues, orders, payments, subscriptions
+from masthead.books import issues, orders, payments, refunds, subscriptions
 from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
@@ -46,7 +46,7 @@ def pay(desk: Desk) -> int:
 
 def refund(desk: Desk, item_id: int, cents: int | None = None) -> int:
     """Refund an item; return the cents that are given back."""
-    return payments.refund(desk.books, 1, item_id, cents).cents
+    return refunds.refund(desk.books, 1, item_id, cents).cents
 
 
 def due(desk: Desk) -> int:

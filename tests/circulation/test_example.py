@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import catalogue, issues, orders, payments, reports, subscriptions
+from masthead.books import catalogue, issues, orders, payments, refunds, reports, subscriptions
 from masthead.books.issues import Grace, MailingList
 from masthead.books.opening import open_books
 from masthead.books.subscriptions import Values
@@ -180,7 +180,7 @@ class Course:
         payments.pay(self.desk.books, self._orders["Ida twelve"])
 
     def _refund(self) -> None:
-        done = payments.refund(self.desk.books, self._orders["Ada twelve"])
+        done = refunds.refund(self.desk.books, self._orders["Ada twelve"])
         self.refunded = decimal(done.cents)
         subscriptions.set_values(self.desk.books, 2, Values(campaign=False))
 

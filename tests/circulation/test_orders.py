@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders, payments
+from masthead.books import issues, orders, payments, refunds
 from masthead.books.issues import Grace
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
@@ -94,9 +94,9 @@ def pay(desk: Desk, order_id: int) -> payments.Paid:
 
 def refund(
     desk: Desk, order_id: int, item_id: int | None = None, cents: int | None = None
-) -> payments.Refunded:
+) -> refunds.Refunded:
     """Refund an item."""
-    return payments.refund(desk.books, order_id, item_id, cents)
+    return refunds.refund(desk.books, order_id, item_id, cents)
 
 
 def refused(desk: Desk, do: Callable[..., Any], *arguments: Any) -> str:

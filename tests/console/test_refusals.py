@@ -51,6 +51,8 @@ MAY: dict[str, set[str]] = {
     "/orders/{id:int}/pay": MONEY,
     "/orders/{id:int}/refund": {"finance", "manager"},
     "/orders/{id:int}/allowance": {"finance", "manager"},
+    "/orders/{id:int}/dispute": MONEY,
+    "/orders/{id:int}/settle": {"finance", "manager"},
     "/issues": EVERYBODY,
     "/issues/{id:int}": EVERYBODY,
     "/issues/{id:int}/close": MANAGER,

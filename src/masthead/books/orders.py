@@ -193,7 +193,7 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
     due = payments.due_terms(change, order_money.find_order(change, known.order_id))
     if due is None:
         return placed._replace(was_ended=True)
-    paid = payments.book_payment(change, known.order_id, due, order.payment_type)
+    paid = payments.book_payment(change, known.order_id, due, payments.Payment(order.payment_type))
     return placed._replace(was_paid=True, subscriptions=paid.subscriptions, cents=paid.cents)
 
 

@@ -17,6 +17,7 @@ from masthead.books import (
     opening,
     orders,
     payments,
+    refunds,
     renewals,
     subscribers,
     subscriptions,
@@ -150,11 +151,11 @@ class _Morning:
 
     def _pay(self, order_id: int) -> None:
         self._go_on()
-        payments.pay(self._books, order_id, "Check")
+        payments.pay(self._books, order_id, payments.Payment("Check"))
 
     def _refund(self, order_id: int) -> None:
         self._go_on()
-        payments.refund(self._books, order_id)
+        refunds.refund(self._books, order_id)
 
     def _letters(self, publication_id: int) -> None:
         self._go_on()

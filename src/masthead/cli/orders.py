@@ -1,4 +1,4 @@
-"""``masthead order``: add, import, show, pay, refund, allowance."""
+"""``masthead order``: add, import, show, pay, refund, allowance, dispute, settle."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -6,16 +6,18 @@ from typing import Any
 
 import click
 
-from masthead.books import orders, payments
+from masthead.books import disputes, orders, payments, refunds
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.circulation.ordering import COPIES_MAX, Item, Order, Person
 from masthead.cli.books_options import (
     ID,
+    Day,
     account_options,
     books_of,
     dry_run,
     end_of,
+    say,
     why_history,
 )
 from masthead.cli.options import Amount, Command
@@ -289,23 +291,30 @@ def _term_line(term: orders.TermShown, currency: str) -> str:
 @order_group.command("pay")
 @click.argument("order_id", type=ID)
 @click.option("--payment-type", help="How it was paid: check, card, transfer.")
+@click.option("--on", "paid_on", type=Day(), help="The day of the payment; today if not given.")
+@click.option("--reference", help="Such as the number of the transfer or the check.")
+@click.option("--amount", type=Amount(), help="The sum that came, to compare with what is due.")
 @dry_run
 @account_options
 def pay(
     order_id: int,
     payment_type: str | None,
+    paid_on: str | None,
+    reference: str | None,
+    amount: int | None,
     account: int | None,
     database: str,
     *,
     dry_run: bool,
 ) -> None:
-    """Book that an order was paid today, in full.
+    """Book that an order was paid in full, today or on an earlier day.
 
     Revenue for issues that were delivered on credit is earned at once. The order's subscriptions
-    are served again.
+    are served again. A payment of a month that has ended is booked to today.
     """
     books = books_of(account, database)
-    click.echo(payments.pay(books, order_id, payment_type or None, dry_run=dry_run).sentence)
+    payment = payments.Payment(payment_type or None, paid_on, reference or None, amount)
+    click.echo(payments.pay(books, order_id, payment, dry_run=dry_run).sentence)
     end_of(dry_run=dry_run)
 
 
@@ -340,12 +349,12 @@ def refund(
     """
     books = books_of(account, database)
     if amount is not None and not (yes or dry_run):
-        _confirm(payments.refund(books, order_id, item_id, amount, dry_run=True))
-    click.echo(payments.refund(books, order_id, item_id, amount, dry_run=dry_run).sentence)
+        _confirm(refunds.refund(books, order_id, item_id, amount, dry_run=True))
+    click.echo(refunds.refund(books, order_id, item_id, amount, dry_run=dry_run).sentence)
     end_of(dry_run=dry_run)
 
 
-def _confirm(done: payments.Refunded) -> None:
+def _confirm(done: refunds.Refunded) -> None:
     """Ask for confirmation of a refund that keeps money of issues which end."""
     if not (done.kept and done.issues):
         return
@@ -379,5 +388,51 @@ def allowance(
     send the money yourself.
     """
     books = books_of(account, database)
-    click.echo(payments.allow(books, order_id, item_id, amount, dry_run=dry_run).sentence)
+    click.echo(refunds.allow(books, order_id, item_id, amount, dry_run=dry_run).sentence)
     end_of(dry_run=dry_run)
+
+
+@order_group.command("dispute")
+@click.argument("order_id", type=ID)
+@click.option("--because", "text", required=True, help="What the reader or the bank says.")
+@click.option("--on", "day", type=Day(), help="The day of the dispute; today if not given.")
+@dry_run
+@account_options
+def dispute(
+    order_id: int,
+    text: str,
+    day: str | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Note that the reader or the bank disputes an order or its payment.
+
+    Until it is settled, no renewal letter goes to the order's subscriptions. Issues go on: suspend
+    a subscription to stop them.
+    """
+    books = books_of(account, database)
+    say(disputes.dispute(books, order_id, text, day, dry_run=dry_run), dry_run=dry_run)
+
+
+@order_group.command("settle")
+@click.argument("order_id", type=ID)
+@click.option(
+    "--upheld/--rejected",
+    "is_upheld",
+    required=True,
+    help="Whether the reader or the bank is right.",
+)
+@dry_run
+@account_options
+def settle(
+    order_id: int, account: int | None, database: str, *, is_upheld: bool, dry_run: bool
+) -> None:
+    """Settle the dispute of an order.
+
+    With --upheld, all that was paid for the order is refunded, and its issues end; an unpaid order
+    ends. With --rejected, all is as before. You send the money yourself, unless the bank took it.
+    """
+    books = books_of(account, database)
+    say(disputes.settle(books, order_id, is_upheld=is_upheld, dry_run=dry_run), dry_run=dry_run)

@@ -1,16 +1,14 @@
-"""Orders: taking an order at the telephone, showing it, and recording payments and refunds."""
+"""Orders: taking an order at the telephone, and showing it."""
 
 from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books, catalogue, orders, payments, subscribers, subscriptions
+from masthead.books import Books, catalogue, orders, subscribers, subscriptions
 from masthead.circulation.addresses import FIELDS
-from masthead.circulation.amounts import decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
 from masthead.console.forms import Form, id_in, sentence
 from masthead.console.page_request import PageRequest, get, post
-from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.errors import NotFound
 
@@ -179,102 +177,8 @@ def show(request: PageRequest) -> Response:
     return request.page("order", order=orders.show(request.books, key), key=key)
 
 
-def _state(books: Books, key: int) -> State:
-    found = orders.show(books, key)
-    return {
-        "paid_on": found.fields["paid_on"],
-        "grand_total": found.fields["grand_total"],
-        "refunded": ", ".join(
-            f"item {item.order_item_id} {decimal(item.refunded)}"
-            for item in found.items
-            if item.refund_date or item.refunded
-        ),
-    }
-
-
-def _pay(books: Books, key: int, form: Form) -> str:
-    return sentence(payments.pay(books, key, form["payment_type"] or None).sentence)
-
-
-def _refund(books: Books, key: int, form: Form) -> str:
-    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
-    if not form.is_good:
-        return ""
-    return _given_back(payments.refund(books, key, item, amount).sentence)
-
-
-def _allow(books: Books, key: int, form: Form) -> str:
-    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
-    if not form.is_good:
-        return ""
-    return _given_back(payments.allow(books, key, item, amount or 0).sentence)
-
-
-def _given_back(said: str) -> str:
-    return f"{sentence(said)} You send the money yourself."
-
-
-def _back(key: int, _state: State) -> str:
-    return f"/orders/{key}"
-
-
-def _subject(key: int, _state: State) -> str:
-    return f"order {key}"
-
-
 pages = [
     get("/orders/new", new, Action.ORDER),
     post("/orders/new", take, Action.ORDER),
     get("/orders/{id:int}", show),
-    *pages_of(
-        RecordForm(
-            "/orders/{id:int}/pay",
-            "Book a payment",
-            "It is paid",
-            Action.PAY,
-            (Field("payment_type", "How it was paid", hint="Check, card, transfer."),),
-            _state,
-            _pay,
-            _back,
-            _subject,
-            "Of today, in full. What was delivered on credit is earned at once.",
-        ),
-        RecordForm(
-            "/orders/{id:int}/refund",
-            "Refund an item",
-            "Refund",
-            Action.REFUND,
-            (
-                Field("item", "Item", "number", "Which one, if the order has several."),
-                Field(
-                    "amount",
-                    "Amount with tax",
-                    "amount",
-                    "What is unearned and its share of the tax if it is left empty.",
-                ),
-            ),
-            _state,
-            _refund,
-            _back,
-            _subject,
-            "The remaining issues of the item go, whatever the amount. An allowance keeps them.",
-            confirms=True,
-        ),
-        RecordForm(
-            "/orders/{id:int}/allowance",
-            "Give an allowance",
-            "Give it back",
-            Action.REFUND,
-            (
-                Field("item", "Item", "number", "Which one, if the order has several."),
-                Field("amount", "Amount with tax", "amount", "At most what is unearned."),
-            ),
-            _state,
-            _allow,
-            _back,
-            _subject,
-            "Money goes back, and the issues are kept: what remains is spread over them.",
-            confirms=True,
-        ),
-    ),
 ]

@@ -14,7 +14,7 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import NotFound
 from masthead.store.books.earned_share_sql import months_served
 from masthead.store.books.earning import listed_issues
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
 
@@ -33,10 +33,11 @@ class BookedItem(NamedTuple):
 
 
 class BookedOrder(NamedTuple):
-    """An order with its items; ``paid_on`` is None if it is not paid."""
+    """An order with its items; ``paid_on`` is None if it is not paid, ``ordered`` is its time."""
 
     order_id: int
     paid_on: str | None
+    ordered: str | None
     items: Sequence[BookedItem]
 
 
@@ -71,12 +72,12 @@ class Booking(NamedTuple):
     booked_on: str
 
 
-def find_order(books: Operation, order_id: int) -> BookedOrder:
+def find_order(books: Reading, order_id: int) -> BookedOrder:
     """Return an order with its items, by their ids. Raises NotFound if there is none."""
     rows = books.rows(
         """
-        SELECT o.paid_on, i.order_item_id, i.sub_total, i.tax_total, i.refunded, i.refund_date,
-            i.is_dropped
+        SELECT o.paid_on, o.order_date, i.order_item_id, i.sub_total, i.tax_total, i.refunded,
+            i.refund_date, i.is_dropped
         FROM orders AS o
         LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
         WHERE o.account_id = :account_id AND o.order_id = :order_id
@@ -87,13 +88,13 @@ def find_order(books: Operation, order_id: int) -> BookedOrder:
         raise NotFound(f"account {books.account_id} has no order {order_id}", code="unknown_order")
     items = [
         BookedItem(item_id, stored_cents(net), stored_cents(tax), *more)
-        for _, item_id, net, tax, *more in rows
+        for _, _, item_id, net, tax, *more in rows
         if item_id is not None
     ]
-    return BookedOrder(order_id, rows[0][0], sorted(items))
+    return BookedOrder(order_id, rows[0][0], rows[0][1], sorted(items))
 
 
-def terms_of(books: Operation, items: Iterable[int]) -> list[Term]:
+def terms_of(books: Reading, items: Iterable[int]) -> list[Term]:
     """Return the terms that items of an order brought, by their ids, in the order of adding."""
     rows = books.rows(
         f"""
@@ -128,7 +129,7 @@ def done_of(books: Operation, term: Term) -> int:
     return max(served or 0, 0)
 
 
-def money_of(books: Operation, terms: Sequence[Term]) -> list[TermMoney]:
+def money_of(books: Reading, terms: Sequence[Term]) -> list[TermMoney]:
     """Return what each of the terms has in the books."""
     rows = books.rows_as(
         tuple[int, str, int],
@@ -165,24 +166,37 @@ def add_revenue(books: Operation, bookings: Iterable[Booking]) -> None:
             books.add("revenue", revenue_id=books.new_id("revenue"), **each._asdict())
 
 
-def mark_paid(
-    books: Operation, order_id: int, terms: Iterable[Term], payment_type: str | None
-) -> None:
-    """Mark an order and its terms as paid today, and its purchases with the payment type."""
+class Marked(NamedTuple):
+    """What an order and its terms have of a payment; ``booked_on`` is the day of the bookings."""
+
+    paid_on: str
+    booked_on: str
+    payment_type: str | None
+    reference: str | None
+
+
+def mark_paid(books: Operation, order_id: int, terms: Iterable[Term], marked: Marked) -> None:
+    """Mark an order and its terms as paid, and its purchases with the payment type.
+
+    The terms have the day to which the payment is booked.
+    """
+    payment_type = marked.payment_type
     books.change(
         f"""
-        UPDATE terms SET paid_on = :today
+        UPDATE terms SET paid_on = :booked_on
         WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
         """,
-        today=books.today,
+        booked_on=marked.booked_on,
     )
     books.change(
         """
-        UPDATE orders SET paid_on = :today, payment_type = coalesce(:payment_type, payment_type)
+        UPDATE orders SET paid_on = :paid_on, payment_type = coalesce(:payment_type, payment_type),
+            payment_reference = :reference
         WHERE account_id = :account_id AND order_id = :order_id
         """,
-        today=books.today,
+        paid_on=marked.paid_on,
         payment_type=payment_type,
+        reference=marked.reference,
         order_id=order_id,
     )
     if payment_type is not None:

@@ -190,6 +190,12 @@ _DUE = """
                 AND (h.to_date IS NULL OR h.to_date >= :day))
             AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = :account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
+            AND s.subscription_id NOT IN (SELECT q.subscription_id FROM orders AS o
+                JOIN order_items AS i ON i.account_id = :account_id AND i.order_id = o.order_id
+                JOIN terms AS q
+                    ON q.account_id = :account_id AND q.order_item_id = i.order_item_id
+                WHERE o.account_id = :account_id AND o.disputed_on IS NOT NULL
+                    AND o.dispute_ended_on IS NULL)
     ), reckoned AS (
         SELECT n.*, CASE WHEN n.issues > 0 THEN n.issues ELSE -(
             SELECT count(*) FROM issues AS i

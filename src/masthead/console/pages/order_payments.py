@@ -1,0 +1,234 @@
+"""The money of an order: booking its payment, refunds, allowances and disputes."""
+
+from masthead.books import Books, disputes, orders, payments, refunds
+from masthead.circulation.amounts import decimal, in_currency
+from masthead.console.forms import Form, sentence
+from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
+from masthead.console.roles import Action
+from masthead.console.templating import day_in_words
+from masthead.errors import BadInput
+
+_KINDS = ("transfer", "check", "card", "direct debit", "cash")
+
+
+def _order(books: Books, key: int) -> State:
+    """Return the state of an order that the books can change.
+
+    Raises BadInput, with the reason, for an order of before the books.
+    """
+    found = orders.show(books, key)
+    if found.is_history:
+        raise BadInput(
+            f"order {key} is of before the books were opened: it can be neither paid nor refunded "
+            "here"
+        )
+    fields = found.fields
+    return {
+        "ordered": day_in_words(str(fields["order_date"] or "")),
+        "paid_on": fields["paid_on"],
+        "amount": decimal(found.due),
+        "disputed_on": fields["disputed_on"],
+        "dispute_ended_on": fields["dispute_ended_on"],
+        "refunded": ", ".join(
+            f"{item.name}: {in_currency(item.refunded, books.currency)}"
+            for item in found.items
+            if item.refund_date or item.refunded
+        ),
+    }
+
+
+def _to_pay(books: Books, key: int) -> State:
+    state = _order(books, key)
+    if state["paid_on"]:
+        raise BadInput(
+            f"order {key} was paid on {day_in_words(str(state['paid_on']))}: there is nothing left "
+            "to pay"
+        )
+    return state
+
+
+def _pay(books: Books, key: int, form: Form) -> str:
+    paid_on = form.day("paid_on", "The day of the payment")
+    cents = form.amount("amount", "The sum")
+    reference = form.text("reference", "The reference")
+    kind = form.text("payment_type", "How it was paid")
+    if not form.is_good:
+        return ""
+    payment = payments.Payment(kind or None, paid_on, reference or None, cents)
+    return sentence(payments.pay(books, key, payment).sentence)
+
+
+def _with_items(books: Books, key: int, *, is_allowance: bool) -> State:
+    """Return the state, with the items of which something can be given back."""
+    state = _order(books, key)
+    found, currency = refunds.refundable(books, key), books.currency
+    return {
+        **state,
+        "item": Choices(
+            (
+                str(each.order_item_id),
+                f"{each.name}: at most "
+                f"{in_currency(each.unearned if is_allowance else each.most, currency)}"
+                + ("" if is_allowance else _of_which(each.unearned, currency)),
+            )
+            for each in found
+            if each.unearned or not is_allowance
+        ),
+    }
+
+
+def _of_which(unearned: int, currency: str) -> str:
+    return f", of which {in_currency(unearned, currency)} is unearned"
+
+
+def _to_refund(books: Books, key: int) -> State:
+    return _with_items(books, key, is_allowance=False)
+
+
+def _to_allow(books: Books, key: int) -> State:
+    return _with_items(books, key, is_allowance=True)
+
+
+def _refund(books: Books, key: int, form: Form) -> str:
+    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
+    if not form.is_good:
+        return ""
+    return _given_back(refunds.refund(books, key, item, amount).sentence)
+
+
+def _allow(books: Books, key: int, form: Form) -> str:
+    item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
+    if amount is None:
+        form.refuse("amount", "Say how much is given back.")
+    if not form.is_good or amount is None:
+        return ""
+    return _given_back(refunds.allow(books, key, item, amount).sentence)
+
+
+def _given_back(said: str) -> str:
+    return f"{sentence(said)} You send the money yourself."
+
+
+def _dispute(books: Books, key: int, form: Form) -> str:
+    day = form.day("disputed_on", "The day")
+    text = form["dispute"]
+    if not text:
+        form.refuse("dispute", "Say what the reader or the bank says.")
+    if not form.is_good:
+        return ""
+    return disputes.dispute(books, key, text, day).sentence
+
+
+def _settle(books: Books, key: int, form: Form) -> str:
+    result = form.choice("result", "Who is right", tuple(value for value, _ in _RESULTS))
+    if not result:
+        form.refuse("result", "Say who is right.")
+        return ""
+    return disputes.settle(books, key, is_upheld=result == "upheld").sentence
+
+
+def _back(key: int, _state: State) -> str:
+    return f"/orders/{key}"
+
+
+def _subject(key: int, state: State) -> str:
+    return f"order {key} of {state['ordered']}"
+
+
+_RESULTS = (
+    ("", ""),
+    ("upheld", "The reader or the bank: refund what was paid, and end the order"),
+    ("rejected", "We are: all stays as it was"),
+)
+
+pages = pages_of(
+    RecordForm(
+        "/orders/{id:int}/pay",
+        "Book a payment",
+        "It is paid",
+        Action.PAY,
+        (
+            Field("paid_on", "Day of the payment", "date", "Today if it is left empty."),
+            Field(
+                "amount",
+                "Sum that came",
+                "amount",
+                "What is due, with tax. A part cannot be booked yet: book the payment when all of "
+                "it has come.",
+            ),
+            Field("payment_type", "How it was paid", hint=f"Such as {', '.join(_KINDS)}."),
+            Field("reference", "Reference", hint="Such as the number of the transfer or check."),
+        ),
+        _to_pay,
+        _pay,
+        _back,
+        _subject,
+        "What was delivered on credit is earned at once, and issues go on.",
+        starts_empty=False,
+    ),
+    RecordForm(
+        "/orders/{id:int}/refund",
+        "Refund an item",
+        "Refund",
+        Action.REFUND,
+        (
+            Field("item", "Item", "choice", "It can be left empty if the order has one item."),
+            Field(
+                "amount",
+                "Amount with tax",
+                "amount",
+                "What is unearned and its share of the tax if it is left empty.",
+            ),
+        ),
+        _to_refund,
+        _refund,
+        _back,
+        _subject,
+        "The remaining issues of the item go, whatever the amount. An allowance keeps them.",
+        confirms=True,
+    ),
+    RecordForm(
+        "/orders/{id:int}/allowance",
+        "Give an allowance",
+        "Give it back",
+        Action.REFUND,
+        (
+            Field("item", "Item", "choice", "It can be left empty if the order has one item."),
+            Field("amount", "Amount with tax", "amount", "At most what is unearned."),
+        ),
+        _to_allow,
+        _allow,
+        _back,
+        _subject,
+        "Money goes back, and the issues are kept: what remains is spread over them.",
+        confirms=True,
+    ),
+    RecordForm(
+        "/orders/{id:int}/dispute",
+        "Note a dispute",
+        "Note the dispute",
+        Action.PAY,
+        (
+            Field("disputed_on", "Since", "date", "Today if it is left empty."),
+            Field("dispute", "What the reader or the bank says"),
+        ),
+        _order,
+        _dispute,
+        _back,
+        _subject,
+        "Until it is settled, no renewal letter goes to the subscriptions of the order, and it is "
+        "on the page Today. Issues go on: suspend the subscription to stop them.",
+    ),
+    RecordForm(
+        "/orders/{id:int}/settle",
+        "Settle a dispute",
+        "Settle it",
+        Action.REFUND,
+        (Field("result", "Who is right", "choice", options=_RESULTS),),
+        _order,
+        _settle,
+        _back,
+        _subject,
+        confirms=True,
+    ),
+)
