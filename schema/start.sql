@@ -739,6 +739,41 @@ CREATE INDEX replacements_by_issue ON replacements (account_id, issue_id);
 CREATE INDEX replacements_waiting
     ON replacements (account_id, replacement_id) WHERE written_at IS NULL;
 
+-- What operators wrote about subscribers. The text is null once the subscriber is erased.
+CREATE TABLE notes (
+    account_id INTEGER NOT NULL,
+    note_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    noted_at TEXT,
+    author TEXT,
+    text TEXT,
+    PRIMARY KEY (account_id, note_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX notes_by_subscriber ON notes (account_id, subscriber_id, +note_id);
+
+-- kind is lost, damaged, late or other; answer is extended, sent_again or nothing.
+CREATE TABLE complaints (
+    account_id INTEGER NOT NULL,
+    complaint_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    issue_id INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    made_at TEXT,
+    author TEXT,
+    text TEXT,
+    PRIMARY KEY (account_id, complaint_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX complaints_by_subscriber ON complaints (account_id, subscriber_id, +complaint_id);
+CREATE INDEX complaints_by_subscription ON complaints (account_id, subscription_id);
+CREATE INDEX complaints_by_issue ON complaints (account_id, issue_id);
+
 -- Why subscriptions are cancelled, in the publisher's words.
 CREATE TABLE cancellation_reasons (
     account_id INTEGER NOT NULL,
@@ -950,6 +985,12 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('replacements', 'replacements_by_subscription', '100000 100000 2'),
     ('replacements', 'replacements_by_issue', '100000 100000 100'),
     ('replacements', 'replacements_waiting', '1000 1000 1'),
+    ('notes', 'notes', '1000000 1000000 1'),
+    ('notes', 'notes_by_subscriber', '1000000 1000000 3'),
+    ('complaints', 'complaints', '100000 100000 1'),
+    ('complaints', 'complaints_by_subscriber', '100000 100000 2'),
+    ('complaints', 'complaints_by_subscription', '100000 100000 2'),
+    ('complaints', 'complaints_by_issue', '100000 100000 500'),
     ('cancellation_reasons', 'cancellation_reasons', '100 100 1'),
     ('cancellations', 'cancellations', '100000 100000 1'),
     ('cancellations', 'cancellations_by_after_issue', '10000 10000 100'),
@@ -1063,6 +1104,8 @@ BEGIN
         'suspensions',
         'temporary_addresses',
         'replacements',
+        'notes',
+        'complaints',
         'cancellation_reasons',
         'cancellations',
         'cancelled_terms',

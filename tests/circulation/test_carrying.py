@@ -70,6 +70,15 @@ MORE: dict[str, str] = {
     "cancelled_terms.csv": (
         "term_id,issues_left,earned,refunded,tax,refund_date\n5,11,0,2400,168,2025-10-03 08:00:00\n"
     ),
+    "notes.csv": (
+        "note_id,subscriber_id,noted_at,author,text\n"
+        "1,1,2025-11-01 09:00:00,ben,Short\n"
+        '2,1,2025-11-02 09:00:00,ben,"Reads the ""Tide"",\n\n  and <b>calls</b> at noon"\n'
+    ),
+    "complaints.csv": (
+        "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer,made_at,author,text\n"
+        "1,1,1,10,lost,extended,2025-11-03 09:00:00,ben,Stolen\n"
+    ),
     "custom_fields.csv": SMALL["custom_fields.csv"],
     "custom_field_options.csv": SMALL["custom_field_options.csv"],
     "custom_field_answers.csv": SMALL["custom_field_answers.csv"],

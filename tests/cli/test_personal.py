@@ -65,13 +65,15 @@ def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
             "custom_field_answers  2 blanked",
             "orders                1 blanked",
             "purchases             1 blanked",
+            "notes                 1 blanked",
+            "complaints            1 blanked",
         ]
         again = masthead("erase", *WHOM, "--yes", "--earn", database=person).stdout
         assert again == "nothing personal was left\n"
         said = import_files(files, account_id="1", database=person)
         assert said.splitlines()[-2:] == [
             "nothing changed",
-            "6 rows of erased subscribers kept blank",
+            "8 rows of erased subscribers kept blank",
         ]
         everything = ask(server.url, snapshot)
         for trace in (WORD, WORD.lower(), NUMBER, DIGEST):
@@ -183,8 +185,8 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
                 "paid_on": "2026-03-01",
                 "payment_type": "Check",
                 "payment_reference": None,
-                "disputed_on": None,
-                "dispute": None,
+                "disputed_on": "2026-04-01",
+                "dispute": WORD,
                 "dispute_ended_on": None,
                 "dispute_result": None,
             }
@@ -192,6 +194,28 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
         ],
         "purchases": shown("purchases"),
         "mailing_list_entries": [{"mailing_list_id": "1", "name": "March", **entry}],
+        "notes": [
+            {
+                "note_id": "1",
+                "subscriber_id": "1",
+                "noted_at": "2026-03-02 09:00:00",
+                "author": "ben",
+                "text": f"{WORD} calls",
+            }
+        ],
+        "complaints": [
+            {
+                "complaint_id": "1",
+                "subscriber_id": "1",
+                "subscription_id": "1",
+                "issue_id": "1",
+                "kind": "lost",
+                "answer": "extended",
+                "made_at": "2026-03-03 09:00:00",
+                "author": "ben",
+                "text": f"{WORD} was stolen",
+            }
+        ],
     }
     assert held["subscriber"]["password_md5"] == DIGEST
     assert held["custom_fields"][0]["values"][0]["display_as"] == "Farming"
@@ -238,11 +262,11 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     ]
     name = pwd.getpwuid(os.getuid()).pw_name
     assert all(record["user_name"].split()[0] == name for record in found)
-    assert found[1]["summary"] == "31 rows inserted, 0 changed, 0 set aside, 0 kept blank"
+    assert found[1]["summary"] == "34 rows inserted, 0 changed, 0 set aside, 0 kept blank"
     assert found[3]["summary"] == "set email, api_active, api_login"
     assert found[7]["summary"] == (
         "erased subscriber 1: blanked 1 of subscribers, 1 of addresses, 2 of custom_field_answers, "
-        "1 of orders, 1 of purchases"
+        "1 of orders, 1 of purchases, 1 of notes, 1 of complaints"
     )
     printed = masthead("audit", database=person).stdout
     for trace in ("Sesame", "zebra", "Zebra", WORD, "Ada", DIGEST):

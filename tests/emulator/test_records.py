@@ -37,6 +37,15 @@ LEAST: dict[str, dict[str, Any]] = {
     "order_items": {"order_item_id": 1, "order_id": 1, "bundle_id": 1},
     "subscription_issues": {"subscription_id": 1, "issue_id": 1},
     "mailing_list_entries": {"mailing_list_id": 1, "subscription_id": 1},
+    "notes": {"note_id": 1, "subscriber_id": 1},
+    "complaints": {
+        "complaint_id": 1,
+        "subscriber_id": 1,
+        "subscription_id": 1,
+        "issue_id": 1,
+        "kind": "late",
+        "answer": "nothing",
+    },
 }
 
 

@@ -32,13 +32,21 @@ PERSON = {
     ),
     "orders.csv": (
         "order_id,subscriber_id,mailing_address_id,import_name,order_date,grand_total,"
-        "external_reference,content_digest,paid_on,payment_type\n"
-        f"1,1,1,{WORD},2026-03-01 10:00:00,10.5,SHOP-1,{WORD},2026-03-01,Check\n"
-        "2,2,2,March,2026-03-01 10:00:00,3,,,,\n"
+        "external_reference,content_digest,paid_on,payment_type,disputed_on,dispute\n"
+        f"1,1,1,{WORD},2026-03-01 10:00:00,10.5,SHOP-1,{WORD},2026-03-01,Check,2026-04-01,{WORD}\n"
+        "2,2,2,March,2026-03-01 10:00:00,3,,,,,,\n"
     ),
     "purchases.csv": (
         "purchase_id,subscriber_id,payment_type,notes,name,invoice_id,total\n"
         f"1,1,Check,{WORD} called,{WORD},INV-1,10.50\n2,2,Check,Called,Ben,INV-2,3\n"
+    ),
+    "notes.csv": (
+        "note_id,subscriber_id,noted_at,author,text\n"
+        f"1,1,2026-03-02 09:00:00,ben,{WORD} calls\n2,2,2026-03-02 09:00:00,ben,Calls\n"
+    ),
+    "complaints.csv": (
+        "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer,made_at,author,text\n"
+        f"1,1,1,1,lost,extended,2026-03-03 09:00:00,ben,{WORD} was stolen\n"
     ),
 }
 

@@ -60,6 +60,13 @@ SMALL: dict[str, str] = {
     "purchases.csv": "purchase_id,subscriber_id,total\n1,1,10.50\n",
     "list_downloads.csv": "mailing_list_id,name,parent_mailing_list_id\n1,March,\n2,Gap,1\n",
     "mailing_list_entries.csv": "mailing_list_id,subscription_id,copies,type\n1,1,1,Print\n",
+    "notes.csv": (
+        "note_id,subscriber_id,noted_at,author,text\n1,1,2026-03-02 09:00:00,ben,Calls at noon\n"
+    ),
+    "complaints.csv": (
+        "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer,made_at,author,text\n"
+        "1,1,1,1,lost,extended,2026-03-03 09:00:00,ben,Stolen\n"
+    ),
 }
 """Every table that files own, its references and both kinds of answer, in few rows."""
 

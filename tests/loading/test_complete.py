@@ -86,9 +86,14 @@ def test_a_subscriber_who_is_missing_gets_a_delete_date_and_keeps_everything_els
         (
             "subscriptions",
             "1,",
-            {"subscriptions": 1, "subscription_issues": 1, "mailing_list_entries": 1},
+            {
+                "subscriptions": 1,
+                "subscription_issues": 1,
+                "mailing_list_entries": 1,
+                "complaints": 1,
+            },
         ),
-        ("issues", "1,", {"issues": 1, "subscription_issues": 1}),
+        ("issues", "1,", {"issues": 1, "subscription_issues": 1, "complaints": 1}),
         ("publications", "2,", {"publications": 1}),
         ("list_downloads", "2,", {"list_downloads": 1}),
         ("mailing_list_entries", "1,", {"mailing_list_entries": 1}),

@@ -35,11 +35,17 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
         "orders": {
             *("order_id", "subscriber_id", "mailing_address_id", "billing_address_id", "user_id"),
             *("channel_id", "order_date", "is_gift", "sub_total", "tax_total", "grand_total"),
-            *("external_reference", "paid_on", "payment_type"),
+            *("external_reference", "paid_on", "payment_type", "payment_reference"),
+            *("disputed_on", "dispute_ended_on", "dispute_result"),
         },
         "purchases": {
             *("purchase_id", "payment_type", "subscriber_id", "bundle_id", "shipping_address_id"),
             *("billing_address_id", "invoice_id", "total", "product_total", "is_gift"),
+        },
+        "notes": {"note_id", "subscriber_id", "noted_at", "author"},
+        "complaints": {
+            *("complaint_id", "subscriber_id", "subscription_id", "issue_id", "kind", "answer"),
+            *("made_at", "author"),
         },
         "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
     }
@@ -64,6 +70,8 @@ def test_all_that_is_personal_goes_and_the_business_stays(person: Publisher) -> 
         "custom_field_answers": 2,
         "orders": 1,
         "purchases": 1,
+        "notes": 1,
+        "complaints": 1,
     }
     assert personal_values(person) == []
     assert of_others(person) == others
@@ -207,7 +215,7 @@ def test_who_is_erased_stays_so_where_an_export_is_loaded(
     copy = new_publisher()
     copy.load(person.exported())
     assert copy.exported() == person.exported()
-    assert copy.load(PERSON).kept_blank == 6
+    assert copy.load(PERSON).kept_blank == 8
     assert personal_values(copy) == []
 
 
@@ -233,6 +241,8 @@ def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> No
         "custom_field_answers": 2,
         "orders": 1,
         "purchases": 1,
+        "notes": 1,
+        "complaints": 1,
     }
     assert personal_values(person) == []
     assert person.table("subscribers")[0]["delete_date"] == "2026-02-03 04:05:06"
@@ -245,13 +255,13 @@ def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
     """rules, "Personal data: moving an account": the list may be there before the rows are."""
     loaded = publisher.load({"erasures.csv": "subscriber_id,erased_at\n1,2026-02-03 04:05:06\n"})
     assert loaded.counts["erasures"].inserted == 1
-    assert publisher.load(PERSON).kept_blank == 6
+    assert publisher.load(PERSON).kept_blank == 8
     assert personal_values(publisher) == []
     assert [record["delete_date"] for record in publisher.table("subscribers")] == [
         "2026-02-03 04:05:06",
         None,
     ]
-    assert publisher.load(PERSON).kept_blank == 6
+    assert publisher.load(PERSON).kept_blank == 8
 
 
 # Traces in the files of an embedded database.

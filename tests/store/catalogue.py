@@ -45,6 +45,8 @@ OF_THE_BOOKS = {
     "suspensions",
     "temporary_addresses",
     "replacements",
+    "notes",
+    "complaints",
     "cancellation_reasons",
     "cancellations",
     "cancelled_terms",

@@ -115,6 +115,9 @@ ROWS = {
     """replacements (account_id, replacement_id, subscription_id, issue_id, asked_on,
         written_at)""": f"""a, n, n, 1001, '2026-06-01',
         CASE WHEN n % 100 <> 0 THEN '2026-06-02 08:00:00' END FROM {MANY}""",
+    "notes (account_id, note_id, subscriber_id, author, text)": f"a, n, n, 'Ada', 'b' FROM {MANY}",
+    """complaints (account_id, complaint_id, subscriber_id, subscription_id, issue_id, kind,
+        answer)""": f"a, n, n, n, 1001 + n % 500, 'lost', 'nothing' FROM {MANY}",
     "cancellation_reasons (account_id, reason_id, name)": f"a, n, 'Reason ' || n FROM {FEW}",
     "cancellations (account_id, subscription_id, made_on, after_issue_id)": (
         f"a, n, '2026-06-01', 1001 FROM {FEW}"
@@ -158,6 +161,11 @@ CHANGES = {
     "purchases.csv": "purchase_id,subscriber_id,total\n9001,9001,1\n",
     "list_downloads.csv": "mailing_list_id,name\n2101,New\n",
     "mailing_list_entries.csv": "mailing_list_id,subscription_id,copies,type\n1002,9001,2,Both\n",
+    "notes.csv": "note_id,subscriber_id,text\n9001,9001,New\n",
+    "complaints.csv": (
+        "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer\n"
+        "9001,9001,9001,1001,late,nothing\n"
+    ),
 }
 PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 

@@ -43,7 +43,12 @@ def summaries(publisher: Publisher) -> list[str]:
         (
             "subscriptions",
             (1,),
-            {"mailing_list_entries": 1, "subscription_issues": 1, "subscriptions": 1},
+            {
+                "complaints": 1,
+                "mailing_list_entries": 1,
+                "subscription_issues": 1,
+                "subscriptions": 1,
+            },
             {"list_downloads": [1]},
             {"subscriptions": [1]},
         ),
@@ -51,7 +56,15 @@ def summaries(publisher: Publisher) -> list[str]:
         ("list_downloads", (2,), {"list_downloads": 1}, {}, {"listdownloads": [2]}),
         ("mailing_list_entries", (1, 1), {"mailing_list_entries": 1}, {"list_downloads": [1]}, {}),
         ("subscription_issues", (1, 1), {"subscription_issues": 1}, {}, {}),
-        ("issues", (1,), {"subscription_issues": 1, "issues": 1}, {}, {}),
+        (
+            "issues",
+            (1,),
+            {"complaints": 1, "subscription_issues": 1, "issues": 1},
+            {},
+            {},
+        ),
+        ("notes", (1,), {"notes": 1}, {}, {}),
+        ("complaints", (1,), {"complaints": 1}, {}, {}),
         ("publications", (2,), {"publications": 1}, {}, {}),
         ("custom_field_answers", (2, 2), {"custom_field_answers": 1}, {"customfields": [2]}, {}),
         (

@@ -15,6 +15,7 @@ from masthead.contract.kinds import Missing
 from masthead.contract.shapes import (
     Bool,
     DateOrNull,
+    DateTime,
     DateTimeOrNull,
     IdOrNull,
     IntegerOrNull,
@@ -39,6 +40,10 @@ Medium = Annotated[str, kinds.OneOf(*TYPES)]
 TermKind = Annotated[str, kinds.OneOf("paid", "free", "opening", "extension")]
 RevenueKind = Annotated[str, kinds.OneOf("received", "earned", "refunded")]
 DisputeResult = Annotated[str | None, kinds.OneOf("upheld", "rejected"), Missing.NULL]
+COMPLAINTS = ("lost", "damaged", "late", "other")
+ANSWERS = ("extended", "sent_again", "nothing")
+ComplaintKind = Annotated[str, kinds.OneOf(*COMPLAINTS)]
+ComplaintAnswer = Annotated[str, kinds.OneOf(*ANSWERS)]
 RequiredDate = Annotated[dt.date, kinds.Date()]
 KeyCode = Annotated[str | None, kinds.Text(50), Missing.NULL]
 
@@ -209,6 +214,33 @@ class CancelledTerm(Struct):
     refunded: Cents
     tax: Cents
     refund_date: DateTimeOrNull
+
+
+class Note(Struct):
+    """What an operator wrote about a subscriber; the text is null once the subscriber is erased."""
+
+    note_id: Key
+    subscriber_id: Key
+    noted_at: DateTime
+    author: Text
+    text: TextOrNull
+
+
+class Complaint(Struct):
+    """A complaint about an issue that a subscription received, and how it was answered.
+
+    The answer ``extended`` is a free issue, ``sent_again`` a replacement copy.
+    """
+
+    complaint_id: Key
+    subscriber_id: Key
+    subscription_id: Key
+    issue_id: Key
+    kind: ComplaintKind
+    answer: ComplaintAnswer
+    made_at: DateTime
+    author: Text
+    text: TextOrNull
 
 
 class RenewalEffort(Struct):

@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 from msgspec import Struct
 
 from masthead.contract import kinds, shapes
+from masthead.contract.account_records import AccountRecord, ErasureRecord
 from masthead.contract.books import (
     Books,
     Bundle,
@@ -18,9 +19,11 @@ from masthead.contract.books import (
     CancellationReason,
     CancelledTerm,
     Cents,
+    Complaint,
     Copies,
     CopyClass,
     DisputeResult,
+    Note,
     Product,
     RenewalEffort,
     RenewalSent,
@@ -35,12 +38,10 @@ from masthead.contract.custom_fields import (
     CustomFieldAnswerRecord,
     CustomFieldOptionRecord,
 )
-from masthead.contract.file_kinds import Currency, Range, TimeZone
+from masthead.contract.file_kinds import Range
 from masthead.contract.kinds import Missing
 from masthead.contract.passwords import PasswordHash
 from masthead.contract.shapes import (
-    ApiKey,
-    ApiLogin,
     Bool,
     Date,
     DateOrNull,
@@ -230,35 +231,6 @@ class MailingListEntryRecord(Struct):
     free_class: TextOrNull
 
 
-class AccountRecord(Struct):
-    """An account, as in a file of accounts."""
-
-    account_id: Key
-    company_name: Text
-    email: Text
-    website: Text
-    active: Bool
-    api_active: Flag
-    api_key: ApiKey
-    api_login: ApiLogin
-    plan: Text
-    audit_type: TextOrNull
-    created: DateTime
-    master_checkout: Text
-    is_master: Bool
-    hide_password_md5: Bool
-    renewal_code_login: Annotated[bool, kinds.Bool(when_missing=1)]
-    time_zone: Annotated[str, TimeZone()]
-    currency: Annotated[str, Currency()]
-
-
-class ErasureRecord(Struct):
-    """An erased subscriber, and when the data was erased, in the account's time zone."""
-
-    subscriber_id: Key
-    erased_at: DateTimeOrNull
-
-
 class Table(NamedTuple):
     """A table; its files have the same ``name``.
 
@@ -424,6 +396,15 @@ TABLES = (
         key=2,
         mailing_list_id="list_downloads",
         subscription_id="subscriptions",
+    ),
+    _table("notes", Note, personal=("text",), subscriber_id="subscribers"),
+    _table(
+        "complaints",
+        Complaint,
+        personal=("text",),
+        subscriber_id="subscribers",
+        subscription_id="subscriptions",
+        issue_id="issues",
     ),
 )
 

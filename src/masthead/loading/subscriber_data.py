@@ -68,6 +68,8 @@ def record_of(data: SubscriberData) -> Record:
             }
             for mailing_list_id, name, *entry in data.entries
         ],
+        "notes": [_record(books_records.Note, row) for row in data.notes],
+        "complaints": [_record(books_records.Complaint, row) for row in data.complaints],
     }
 
 

@@ -20,6 +20,7 @@ PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables with personal columns."""
 
 _ANSWERS = "custom_field_answers"
+_BESIDE_THE_FEED = ("notes", "complaints")
 _ERASED = "erased_subscribers"
 
 
@@ -159,7 +160,7 @@ def blank(
                 """,
                 **values,
             )
-        else:
+        elif table.name not in _BESIDE_THE_FEED:
             sets.append("commit_id = :commit_id")
         count = connection.change(
             f"UPDATE {table.name} SET {', '.join(sets)} WHERE {where}", **values

@@ -32,6 +32,7 @@ PARTS = {
     "cancellations": ("subscription_id",),
     "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),
+    "complaints": ("subscription_id", "issue_id"),
 }
 """The tables whose rows are part of other records, with the columns that refer to these records."""
 

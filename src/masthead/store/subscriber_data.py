@@ -49,6 +49,7 @@ class SubscriberData(NamedTuple):
     ``payments`` has the :data:`PAYMENT` of each order, and ``refunded`` the refunded cents by item,
     both in the order of ``orders``. ``answers`` has the answers to all
     custom fields. ``entries`` has the id and name of a mailing list and a row of MailingListEntry.
+    ``notes`` and ``complaints`` are rows of Note and Complaint.
     """
 
     subscriber: Row
@@ -61,6 +62,8 @@ class SubscriberData(NamedTuple):
     refunded: list[dict[int, int]]
     purchases: list[Row]
     entries: list[Row]
+    notes: list[Row]
+    complaints: list[Row]
 
 
 def data_of(connection: Connection, account_id: int, subscriber_id: int) -> SubscriberData:
@@ -132,6 +135,8 @@ def data_of(connection: Connection, account_id: int, subscriber_id: int) -> Subs
             ),
             key=itemgetter(0, 2),
         ),
+        notes=rows("notes", books_records.Note),
+        complaints=rows("complaints", books_records.Complaint),
     )
 
 

@@ -51,6 +51,15 @@ def merge(
         )
         for table in ("subscriptions", "addresses", "orders", "purchases")
     }
+    for table in ("notes", "complaints"):
+        books.change(
+            f"""
+            UPDATE {table} SET subscriber_id = :kept
+            WHERE account_id = :account_id AND subscriber_id = :gone
+            """,
+            kept=kept,
+            gone=gone,
+        )
     done = Moved(**moved, answers=_move_answers(books, kept, gone))
     books.change(
         """

@@ -127,6 +127,10 @@ _MOVES = (
     UPDATE renewals_sent SET subscription_id = :one
     WHERE account_id = :account_id AND subscription_id = :other
     """,
+    """
+    UPDATE complaints SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
     # The key holds an issue once: no subscription gets one twice; deliveries to both stay stored.
     """
     UPDATE subscription_issues SET subscription_id = :one

@@ -35,6 +35,8 @@ OWNED = (
     "purchases",
     "list_downloads",
     "mailing_list_entries",
+    "notes",
+    "complaints",
 )
 """The tables that operations own in mode ``here``."""
 

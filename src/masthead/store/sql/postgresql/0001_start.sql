@@ -723,6 +723,41 @@ CREATE INDEX replacements_by_issue ON replacements (account_id, issue_id);
 CREATE INDEX replacements_waiting
     ON replacements (account_id, replacement_id) WHERE written_at IS NULL;
 
+-- What operators wrote about subscribers. The text is null once the subscriber is erased.
+CREATE TABLE notes (
+    account_id BIGINT NOT NULL,
+    note_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    noted_at TEXT COLLATE "C",
+    author TEXT COLLATE "C",
+    text TEXT COLLATE "C",
+    PRIMARY KEY (account_id, note_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+);
+CREATE INDEX notes_by_subscriber ON notes (account_id, subscriber_id, note_id);
+
+-- kind is lost, damaged, late or other; answer is extended, sent_again or nothing.
+CREATE TABLE complaints (
+    account_id BIGINT NOT NULL,
+    complaint_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    issue_id BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    answer TEXT COLLATE "C" NOT NULL,
+    made_at TEXT COLLATE "C",
+    author TEXT COLLATE "C",
+    text TEXT COLLATE "C",
+    PRIMARY KEY (account_id, complaint_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+);
+CREATE INDEX complaints_by_subscriber ON complaints (account_id, subscriber_id, complaint_id);
+CREATE INDEX complaints_by_subscription ON complaints (account_id, subscription_id);
+CREATE INDEX complaints_by_issue ON complaints (account_id, issue_id);
+
 -- Why subscriptions are cancelled, in the publisher's words.
 CREATE TABLE cancellation_reasons (
     account_id BIGINT NOT NULL,
@@ -1406,6 +1441,40 @@ CREATE UNLOGGED TABLE staged_mailing_list_entries (
 CREATE INDEX staged_mailing_list_entries_by_key
     ON staged_mailing_list_entries (account_id, load_id, mailing_list_id, subscription_id);
 
+CREATE UNLOGGED TABLE staged_notes (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    note_id BIGINT,
+    subscriber_id BIGINT,
+    noted_at TEXT COLLATE "C",
+    author TEXT COLLATE "C",
+    text TEXT COLLATE "C"
+);
+CREATE INDEX staged_notes_by_key
+    ON staged_notes (account_id, load_id, note_id);
+
+CREATE UNLOGGED TABLE staged_complaints (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    complaint_id BIGINT,
+    subscriber_id BIGINT,
+    subscription_id BIGINT,
+    issue_id BIGINT,
+    kind TEXT COLLATE "C",
+    answer TEXT COLLATE "C",
+    made_at TEXT COLLATE "C",
+    author TEXT COLLATE "C",
+    text TEXT COLLATE "C"
+);
+CREATE INDEX staged_complaints_by_key
+    ON staged_complaints (account_id, load_id, complaint_id);
+
 CREATE UNLOGGED TABLE staged_erasures (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -1500,6 +1569,8 @@ BEGIN
         'suspensions',
         'temporary_addresses',
         'replacements',
+        'notes',
+        'complaints',
         'cancellation_reasons',
         'cancellations',
         'cancelled_terms',
