@@ -9,6 +9,7 @@
     ├── NotFound             an id that does not exist in this account
     │   └── AccountGone          an account that has been removed
     ├── StoreUnavailable     the database is not available; a retry may succeed
+    │   └── StoreBusy            another program writes to it for longer than a writer waits
     └── ServiceError         a request of masthead.Client failed
         ├── TooOld               410: the changes since then are no longer available
         ├── TooManyRequests      429: more requests, or wrong guesses at a login, than allowed
@@ -64,6 +65,10 @@ class AccountGone(NotFound):
 
 class StoreUnavailable(MastheadError):
     """The database is not available. The HTTP status is 503 with ``Retry-After``."""
+
+
+class StoreBusy(StoreUnavailable):
+    """Another program writes to the database for longer than this one waits."""
 
 
 class ServiceError(MastheadError):

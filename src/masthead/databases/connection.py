@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, suppress
 from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
 from typing import Any, Literal, Protocol, TypeVar
 
-from masthead.errors import StoreUnavailable
+from masthead.errors import StoreBusy, StoreUnavailable
 
 Dialect = Literal["sqlite", "postgresql", "duckdb"]
 Value = int | str | None
@@ -30,7 +30,7 @@ class DatabaseUnavailable(StoreUnavailable):
         self.reason = reason
 
 
-class DatabaseLocked(DatabaseUnavailable):
+class DatabaseLocked(DatabaseUnavailable, StoreBusy):
     """Another process held a lock for longer than this connection waits."""
 
 

@@ -130,6 +130,9 @@ class Store(Protocol):
     waiting: Waiting | None
     """How a waiting writer reports that it waits, and its name for others; None: no report."""
 
+    waits_for_writers: bool
+    """Whether :meth:`writer` may wait for other writers without a limit, as commands do."""
+
     following_since: float
     """The time (``time.monotonic``) since which the primary has not returned its history; infinite
     if it has (``store.epochs``)."""
@@ -185,8 +188,8 @@ class Store(Protocol):
     def writer(self, *, waits: bool = True) -> AbstractContextManager[Connection]:
         """Yield a connection that can write and sees all accounts.
 
-        With ``waits``, it waits for locks without a limit, since loads can be large. Otherwise it
-        raises StoreUnavailable after five seconds.
+        With ``waits``, it waits for locks without a limit, since loads can be large, if the store
+        ``waits_for_writers``. Otherwise it raises StoreBusy after five seconds.
         """
 
     def counters(self) -> AbstractContextManager[Connection]:

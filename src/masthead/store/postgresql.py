@@ -97,6 +97,7 @@ class PostgresStore:
 
     dialect: Dialect = "postgresql"
     waiting: Waiting | None = None
+    waits_for_writers = True
     following_since = inf
 
     def __init__(
@@ -272,6 +273,7 @@ class PostgresStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[PostgresStoreConnection]:
         """Yield a new connection with the URL's user."""
+        waits = waits and self.waits_for_writers
         settings = WRITE if waits else {**WRITE, "lock_timeout": LOCK_TIMEOUT}
         with self._alone(self._url, begin=READ_COMMITTED, settings=settings) as database:
             database.waiting = self.waiting if waits else None

@@ -164,6 +164,7 @@ class SqliteStore:
     dialect: Dialect = "sqlite"
     reads_replica = False
     waiting: Waiting | None = None
+    waits_for_writers = True
     following_since = inf
 
     def __init__(
@@ -336,6 +337,7 @@ class SqliteStore:
     @contextmanager
     def writer(self, *, waits: bool = True) -> Iterator[SqliteStoreConnection]:
         """Yield a new connection, for one or a few transactions."""
+        waits = waits and self.waits_for_writers
         with closing(_Writer(self) if waits else self._connect(self.path)) as database:
             database.script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
             database.limit_wal()

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from masthead.contract.moments import date_in, second_in
-from masthead.errors import MastheadError
+from masthead.errors import MastheadError, StoreBusy
 from masthead.store import accounts, audit, commits, deletions
 from masthead.store.books.ids import next_ids
 from masthead.store.books.pending_rows import Pending, Record
@@ -186,7 +186,9 @@ def operation(
             if books.said is not None:
                 audit.record(connection, actor, books.said, account_id=account_id)
         if not dry_run:
-            commits.stamp_commits(store, account_id)
+            # The operation is done: if another writer is busy, it or the server stamps the commit.
+            with suppress(StoreBusy):
+                commits.stamp_commits(store, account_id)
 
 
 def _has_rows(books: Operation) -> bool:
