@@ -40,8 +40,8 @@ CREATE TABLE credentials (
 ) STRICT;
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
--- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
--- before sessions_from have ended.
+-- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions with
+-- another sessions_from have ended.
 CREATE TABLE operators (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     operator_id INTEGER NOT NULL,
@@ -177,6 +177,7 @@ CREATE TABLE operator_sessions (
     account_id INTEGER NOT NULL,
     token_hash TEXT NOT NULL,
     operator_id INTEGER NOT NULL,
+    sessions_from INTEGER NOT NULL,
     begun_at INTEGER NOT NULL,
     used_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, token_hash)

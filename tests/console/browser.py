@@ -15,6 +15,7 @@ import httpx2
 import uvicorn
 
 from masthead.console.app import create_app
+from masthead.console.server import config_of
 from masthead.server_socket import bind
 from masthead.store import operators
 
@@ -110,14 +111,7 @@ def input_values(page: str) -> dict[str, str]:
 def serving_console(store: OpenStore, *, behind_proxy: bool = False) -> Iterator[Console]:
     """Serve the console on a free port of loopback for as long as the block lasts."""
     with bind("127.0.0.1", 0) as listener:
-        config = uvicorn.Config(
-            create_app(store, behind_proxy=behind_proxy),
-            http="httptools",
-            ws="none",
-            lifespan="off",
-            access_log=False,
-            log_config=None,
-        )
+        config = config_of(create_app(store, behind_proxy=behind_proxy))
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -11,7 +11,8 @@ import pytest
 from masthead.books import catalogue
 from masthead.books.figures import PressRun, figures_of
 from masthead.console import account_figures
-from masthead.console.account_figures import Counted, Counting
+from masthead.console.account_figures import Asker, Counted, Counting
+from masthead.console.turns import BusyError
 from masthead.errors import MastheadError
 from masthead.store.request_counts import Count, RequestCounts, counts_of
 from tests.circulation.desk import at_desk
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 TODAY = "2026-03-15"
 DAY_US = 24 * 60 * 60 * 1_000_000
 MINUTE_US = 60 * 1_000_000
+ADA, BOB, EVE = Asker(1, 1), Asker(1, 2), Asker(1, 3)
 
 
 @pytest.fixture(autouse=True)
@@ -172,17 +174,17 @@ def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(
     monkeypatch.setattr(account_figures, "_WAIT_S", 30)
     counting, work = Counting(small.store), Work()
     begun = small.now
-    first = counting.of(1, "it", work)
+    first = counting.of(ADA, "it", work)
     assert (first.value, first.is_current) == (1, True)
     assert first.at is not None
     assert begun < first.at <= small.now
     small.now = first.at + MINUTE_US - 1
-    assert counting.of(1, "it", work) == first
-    assert counting.of(1, "it", work).value == 2
+    assert counting.of(ADA, "it", work) == first
+    assert counting.of(ADA, "it", work).value == 2
     change(small)
-    assert counting.of(1, "it", work).value == 3
-    assert counting.of(1, "something else", work).value == 4
-    assert counting.of(1, "it", work).value == 3
+    assert counting.of(ADA, "it", work).value == 3
+    assert counting.of(ADA, "something else", work).value == 4
+    assert counting.of(ADA, "it", work).value == 3
 
 
 def change(desk: Desk) -> None:
@@ -195,10 +197,10 @@ def test_a_page_does_not_wait_for_the_end_and_one_thread_counts(small: Desk) -> 
     counting, work = Counting(small.store), Work()
     work.may_end.clear()
     for _ in range(3):
-        assert counting.of(1, "it", work) == Counted(None, None, is_current=False)
+        assert counting.of(ADA, "it", work) == Counted(None, None, is_current=False)
     assert work.calls == 1
     work.may_end.set()
-    assert counting.for_download(1, "it", work) == 1
+    assert counting.for_download(ADA, "it", work) == 1
     assert work.calls == 1
 
 
@@ -206,10 +208,10 @@ def test_a_file_has_what_was_changed_before_it_was_asked_for(small: Desk) -> Non
     """rules, "What the console counts": a page may show what was counted before a change."""
     counting, work = Counting(small.store), Work()
     work.may_end.clear()
-    assert counting.of(1, "it", work).value is None
+    assert counting.of(ADA, "it", work).value is None
     change(small)
     threading.Timer(0, work.may_end.set).start()
-    assert counting.for_download(1, "it", work) == 2
+    assert counting.for_download(ADA, "it", work) == 2
 
 
 def test_what_cannot_be_counted_is_said_and_tried_again(small: Desk) -> None:
@@ -218,10 +220,42 @@ def test_what_cannot_be_counted_is_said_and_tried_again(small: Desk) -> None:
     def fail() -> int:
         raise MastheadError("the database is gone")
 
-    assert counting.of(1, "it", fail).value is None
+    assert counting.of(ADA, "it", fail).value is None
     with pytest.raises(MastheadError, match="could not be counted"):
-        counting.for_download(1, "it", fail)
-    assert counting.for_download(1, "it", work) == 1
+        counting.for_download(ADA, "it", fail)
+    assert counting.for_download(ADA, "it", work) == 1
+
+
+def test_two_counts_run_at_once_one_for_each_operator_and_others_wait(small: Desk) -> None:
+    """decisions, "Turns of the console": and who waits for too many gets no more."""
+    counting = Counting(small.store)
+    works = [Work() for _ in range(10)]
+    for work in works:
+        work.may_end.clear()
+    asked = [counting.of(ADA, number, work) for number, work in enumerate(works[:7])]
+    assert [each.is_waiting for each in asked] == [False, *[True] * 6]
+    assert [len(counting._waiting[ADA]), sum(work.calls for work in works)] == [5, 1]
+    assert not counting.of(BOB, "bob", works[8]).is_waiting
+    assert counting.of(EVE, "eve", works[9]).is_waiting, "two of all operators are counted"
+    with pytest.raises(BusyError):
+        counting.for_download(ADA, "a file", works[7])
+    assert counting.of(BOB, 0, works[0]).is_waiting is False, "another's count of the same figure"
+    for work in works:
+        work.may_end.set()
+    assert counting.for_download(EVE, "eve", works[9]) == 1
+    assert [counting.for_download(ADA, number, works[number]) for number in range(6)] == [1] * 6
+    assert counting._tasks == {}
+    assert [works[6].calls, works[7].calls] == [0, 0], "these found no place"
+
+
+def test_what_was_counted_longest_ago_is_dropped(
+    small: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_figures, "_KEPT_MAX", 3)
+    counting, work = Counting(small.store), Work()
+    for number in range(5):
+        counting.for_download(ADA, number, work)
+    assert list(counting._kept) == [(1, number) for number in (2, 3, 4)]
 
 
 def test_requests_are_counted_by_operation_for_the_account_that_asked(store: Store) -> None:

@@ -116,11 +116,8 @@ def test_a_form_without_the_token_of_this_session_is_refused_and_keeps_what_was_
     assert 'value="Eve"' in kept.text
 
 
-def test_without_a_session_a_form_changes_nothing_and_keeps_what_was_typed(
-    console: Console, desk: Desk
-) -> None:
+def test_without_a_session_a_form_changes_nothing(console: Console, desk: Desk) -> None:
     stranger = console.browser()
     response = stranger.post(EDIT, {"first_name": "Eve"}, token=form_token(""))
     assert response.status_code == 401
-    assert 'value="Eve"' in response.text
     assert _name(desk) == "Ada"

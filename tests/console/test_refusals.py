@@ -167,13 +167,18 @@ def test_another_accounts_ids_are_not_there(
     before = dump(desk)
     method, path = page.method, page.path  # type: ignore[attr-defined]
     form = {"sure": "1", "form": "csv", "copies": "2", "kept": "1", "issues": "1"}
+    browsers["manager"].get("/find")  # it shows the message of an earlier change
     theirs = ask(browsers["manager"], method, path_of(path, NOT_HERE), **form)
     nobodys = ask(browsers["manager"], method, path_of(path, 77_777), **form)
     assert theirs.status_code == nobodys.status_code
     assert theirs.status_code in {400, 404}
-    assert theirs.text.replace("901", "77777") == nobodys.text
+    assert _numberless(theirs.text) == _numberless(nobodys.text)
     assert "Neighbour" not in theirs.text
     assert dump(desk) == before
+
+
+def _numberless(page: str) -> str:
+    return page.replace("901", "77777")
 
 
 @pytest.mark.parametrize("key", [0, 2**63 - 1, 2**63, 10**30, "9" * 5_000])

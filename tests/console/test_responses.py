@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.routing import Route
 
+from masthead import log
 from masthead.console.app import FORM_BYTES_MAX, create_app
 from masthead.store.audit import entries
 from tests.console.browser import SIGN_IN, input_values
@@ -111,18 +112,17 @@ def test_the_audit_log_has_what_was_done_under_the_operators_name_and_the_page_s
 
 
 def test_the_log_has_a_line_of_each_request_without_what_was_typed(
-    console: Console, desk: Desk, capfd: pytest.CaptureFixture[str]
+    console: Console, desk: Desk, log_lines: list[str]
 ) -> None:
     """No name, no password, no query; of a path only its pattern."""
-    from masthead import log  # noqa: PLC0415
-
+    log_lines.clear()
     browser = console.signed_in("manager")
     browser.get("/find", q="secret-name")
     browser.sign_in("secret-name", "secret-password", account="1")
     browser.post("/subscribers/14/edit", {"first_name": "secret-name"})
     browser.get("/secret-path")
     log.end_logs()
-    printed = capfd.readouterr().err
+    printed = "".join(log_lines)
     assert "path='/find' status=200" in printed
     assert "path='/subscribers/{id:int}/edit' status=409" in printed
     assert "secret" not in printed

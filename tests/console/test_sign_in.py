@@ -90,7 +90,7 @@ def test_a_name_is_the_same_in_upper_and_lower_case(console: Console) -> None:
 
 
 @pytest.mark.parametrize(
-    "password", [" begins and ends with a space ", "пароль длинный", "p" * 999]
+    "password", [" begins and ends with a space ", "пароль длинный", "word" * 249 + "pas"]
 )
 def test_a_password_is_taken_as_it_was_given(console: Console, desk: Desk, password: str) -> None:
     name = f"given {len(password)}"
@@ -155,8 +155,10 @@ def test_guesses_at_the_same_time_are_counted_one_after_the_other(console: Conso
     statuses = []
 
     def guess(number: int) -> None:
-        answer = console.browser().sign_in("hurried", f"guess no. {number}", account="1")
-        statuses.append(answer.status_code)
+        browser, status = console.browser(), 503
+        while status == 503:  # no place in the queue, so it was not compared
+            status = browser.sign_in("hurried", f"guess no. {number}", account="1").status_code
+        statuses.append(status)
 
     threads = [threading.Thread(target=guess, args=(number,)) for number in range(30)]
     for thread in threads:

@@ -43,6 +43,8 @@ class Headed:
         self._headers = [(name.lower().encode(), each.encode()) for name, each in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the app's responses with the headers."""
+
         async def headed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = {name.lower() for name, _ in message["headers"]}
@@ -61,6 +63,7 @@ class Logged:
         self._behind_proxy = behind_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Call the app, and log the request after its response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

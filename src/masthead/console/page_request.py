@@ -13,7 +13,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from masthead.books import Books, opening
 from masthead.books.opening import Account
-from masthead.console.account_figures import Counted, Counting
+from masthead.console.account_figures import Asker, Counted, Counting
+from masthead.console.forms import Form
 from masthead.console.roles import Action, may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit
@@ -42,6 +43,8 @@ class PageRequest:
         self.form = form
         self.query = {name: value.strip() for name, value in request.query_params.items()}
         self.ids = request.path_params
+        self.kept: Mapping[str, str] = {}
+        """Input of the page's form that was kept while its operator signed in again."""
         self._counting: Counting = request.app.state.counting
 
     @cached_property
@@ -83,6 +86,10 @@ class PageRequest:
             with connection.read_snapshot():
                 yield connection
 
+    @property
+    def _asker(self) -> Asker:
+        return Asker(self.account_id, self.operator.operator_id)
+
     def counted(self, what: Hashable, count: Callable[[], Value]) -> Counted[Value]:
         """Return a figure over the account, as :meth:`Counting.of` does.
 
@@ -90,15 +97,21 @@ class PageRequest:
         """
         if not self.keeps_books:
             return Counted(None, None, is_current=True)
-        return self._counting.of(self.account_id, what, count)
+        return self._counting.of(self._asker, what, count)
 
     def for_download(self, what: Hashable, count: Callable[[], Value]) -> Value:
         """Return a figure for a file, as :meth:`Counting.for_download` does."""
-        return self._counting.for_download(self.account_id, what, count)
+        return self._counting.for_download(self._asker, what, count)
 
     def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
-        """Return the page of a template, with the values that every page shows."""
+        """Return the page of a template, with the values that every page shows.
+
+        Input that was kept fills the page's form.
+        """
         said = _said(self.http)
+        if self.kept and isinstance(values.get("form"), Form):
+            values["form"].values.update(self.kept)
+            values.update({name: self.kept[name] for name in ("seen",) if name in self.kept})
         response = HTMLResponse(
             template(name).render(
                 request=self,
@@ -109,8 +122,7 @@ class PageRequest:
                 Action=Action,
                 form_token=form_token(self.http.state.session),
                 said=said,
-                path=self.http.url.path,
-                **values,
+                **{"path": self.http.url.path, "kept": self.kept, **values},
             ),
             status,
         )

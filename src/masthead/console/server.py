@@ -9,9 +9,12 @@ from contextlib import closing
 from multiprocessing import parent_process
 
 import uvicorn
+from starlette.applications import Starlette
 
 from masthead.console.app import create_app
+from masthead.console.protocol import ConsoleProtocol
 from masthead.errors import MastheadError
+from masthead.http_server.timeouts import close_stalled
 from masthead.log import configure_logs
 from masthead.store import Store, open_store
 
@@ -29,6 +32,23 @@ class _Server(uvicorn.Server):
         self._ready()
 
 
+def config_of(app: Starlette) -> uvicorn.Config:
+    """Return uvicorn's configuration for the console, with the limits of ``masthead serve``."""
+    return uvicorn.Config(
+        app,
+        http=ConsoleProtocol,
+        loop="masthead.http_server.event_loop:Loop",
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_DRAIN_S_MAX,
+    )
+
+
 def serve(
     listener: socket.socket,
     store: Store,
@@ -42,18 +62,8 @@ def serve(
     The server calls ``ready`` once it accepts requests. Raises MastheadError if it cannot start.
     """
     configure_logs(log_format)
-    config = uvicorn.Config(
-        create_app(store, behind_proxy=behind_proxy),
-        http="httptools",
-        loop="uvloop",
-        ws="none",
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_DRAIN_S_MAX,
-    )
+    close_stalled(listener)
+    config = config_of(create_app(store, behind_proxy=behind_proxy))
     try:
         _Server(config, ready).run(sockets=[listener])
     except SystemExit:

@@ -19,7 +19,7 @@ _NETWORK_BITS = 64
 
 
 class BusyError(Exception):
-    """Too many requests wait, or the request has waited for too long."""
+    """Too many requests wait, or this one has waited for too long; may have a sentence."""
 
 
 class Turns:

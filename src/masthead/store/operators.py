@@ -2,8 +2,9 @@
 
 A session is a random token; only its SHA-256 is stored. The browser has it as ``ACCOUNT.TOKEN``. A
 session ends at sign-out, half an hour after its last request, twelve hours after it began, or when
-its operator's password or role changes (decisions, "Sessions of the console"). Sessions are stored
-in the counters, so a load never delays a sign-in.
+its operator's password or role changes (decisions, "Sessions of the console"). A session has the
+``sessions_from`` of its operator, and is valid only while it is the same; no clock decides.
+Sessions are stored in the counters, so a load never delays a sign-in.
 """
 
 import hashlib
@@ -36,6 +37,7 @@ _NOTED_EVERY_US = 60 * 1_000_000
 _NAME_MAX = 50
 _PASSWORD_MIN = 10
 _PASSWORD_MAX = 1_000
+_CHARACTERS_MIN = 4
 _TOKEN_BYTES = 32
 _COOKIE = re.compile(r"(0|[1-9][0-9]{0,17})\.([A-Za-z0-9_-]+)", re.ASCII)
 
@@ -103,7 +105,7 @@ def add_operator(
     account, BadInput for a bad or taken name or a bad password.
     """
     _check_name(name)
-    hashed = _hashed(password)
+    hashed = _hashed(password, name)
     with store.writer() as connection, connection.transaction():
         connection.lock_account(account_id)
         accounts.settings_of(connection, account_id)
@@ -142,15 +144,20 @@ def set_operator(
 ) -> None:
     """Change an operator's role or password, and end the operator's sessions.
 
-    Raises NotFound if the operator does not exist, BadInput for a bad password.
+    Raises NotFound if the operator does not exist, BadInput for a bad password or the same one.
     """
-    hashed = None if password is None else _hashed(password)
+    hashed = None if password is None else _hashed(password, name)
+    with store.writer() as connection:
+        row = _row(connection, account_id, name)
+    if row and password is not None and _is_password(row[-1], password):
+        raise BadInput(f"operator {row[2]!r} has this password already")
     with store.writer() as connection, connection.transaction():
         found = _found(connection, account_id, name)
         connection.change(
             """
             UPDATE operators SET role = coalesce(:role, role),
-                password_hash = coalesce(:hashed, password_hash), sessions_from = :now
+                password_hash = coalesce(:hashed, password_hash),
+                sessions_from = CASE WHEN sessions_from < :now THEN :now ELSE sessions_from + 1 END
             WHERE account_id = :account_id AND operator_id = :operator_id
             """,
             role=role,
@@ -185,6 +192,12 @@ def remove_operator(
     _end_all(store, found)
 
 
+def named(known: list[Operator], account_id: int, name: str) -> Operator | None:
+    """Return the operator of an account who has the name, or None."""
+    own = (each for each in known if each.account_id == account_id)
+    return next((each for each in own if ascii_lower(each.name) == ascii_lower(name)), None)
+
+
 def wait_us(store: Store, account_id: int, name: str) -> int:
     """Return the microseconds until a sign-in with the name is allowed; 0 means now."""
     attempt = _attempt(store, account_id, name, "")
@@ -198,17 +211,14 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
     A wrong password is counted. An unknown name takes as long as a wrong password. The caller must
     call :func:`wait_us` first and allow no other sign-in meanwhile.
 
-    The session begins before the password is looked up, so a password change meanwhile ends it.
+    The session gets the ``sessions_from`` that was read with the password's hash, so a password
+    change meanwhile ends it.
     """
     now = store.clock()
     with store.reader() as connection:
         connection.set_tenant(account_id)
         row = _row(connection, account_id, name)
-    try:
-        passwords.HASHER.verify(row[-1] if row else _nobodys_hash(), password[:_PASSWORD_MAX])
-        is_right = row is not None
-    except VerifyMismatchError:
-        is_right = False
+    is_right = _is_password(row[-1] if row else _nobodys_hash(), password) and row is not None
     with store.counters() as counters:
         if not is_right or row is None:
             logins.count_failure(counters, LIMITS, _attempt(store, account_id, name, password), now)
@@ -221,12 +231,14 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
         )
         counters.rows(
             """
-            INSERT INTO operator_sessions (account_id, token_hash, operator_id, begun_at, used_at)
-            VALUES (:account_id, :token_hash, :operator_id, :now, :now)
+            INSERT INTO operator_sessions
+                (account_id, token_hash, operator_id, sessions_from, begun_at, used_at)
+            VALUES (:account_id, :token_hash, :operator_id, :sessions_from, :now, :now)
             """,
             account_id=account_id,
             token_hash=_digest(token),
             operator_id=row[1],
+            sessions_from=row[4],
             now=now,
         )
     return f"{account_id}.{token}"
@@ -243,16 +255,16 @@ def find_session(store: Store, cookie: str) -> Operator | None:
     now = store.clock()
     with store.counters() as counters:
         found = counters.row_as(
-            tuple[int, int, int],
+            tuple[int, int, int, int],
             """
-            SELECT operator_id, begun_at, used_at FROM operator_sessions
+            SELECT operator_id, sessions_from, begun_at, used_at FROM operator_sessions
             WHERE account_id = :account_id AND token_hash = :token_hash
             """,
             **key._asdict(),
         )
         if not found:
             return None
-        operator_id, begun_at, used_at = found
+        operator_id, sessions_from, begun_at, used_at = found
         if now - used_at >= IDLE_US or now - begun_at >= SESSION_US:
             return None
         if max(begun_at, used_at) > now + AHEAD_US:
@@ -268,7 +280,7 @@ def find_session(store: Store, cookie: str) -> Operator | None:
                 account_id=key.account_id,
                 operator_id=operator_id,
             )
-        if row is None or begun_at < row[-1]:
+        if row is None or sessions_from != row[-1]:
             return None
         if now - used_at >= _NOTED_EVERY_US:
             counters.rows(
@@ -280,6 +292,12 @@ def find_session(store: Store, cookie: str) -> Operator | None:
                 now=now,
             )
     return Operator(*row[:-1])
+
+
+def account_of_session(cookie: str) -> int | None:
+    """Return the account of a session that may have ended; None if the cookie is not one."""
+    key = _key(cookie)
+    return key.account_id if key else None
 
 
 def end_session(store: Store, cookie: str) -> None:
@@ -334,11 +352,11 @@ def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.
 
 def _row(
     connection: Connection, account_id: int, name: str
-) -> tuple[int, int, str, Role, str] | None:
+) -> tuple[int, int, str, Role, int, str] | None:
     return connection.row_as(
-        tuple[int, int, str, Role, str],
+        tuple[int, int, str, Role, int, str],
         """
-        SELECT account_id, operator_id, name, role, password_hash FROM operators
+        SELECT account_id, operator_id, name, role, sessions_from, password_hash FROM operators
         WHERE account_id = :account_id AND name_lower = :name_lower
         """,
         account_id=account_id,
@@ -350,7 +368,7 @@ def _found(connection: Connection, account_id: int, name: str) -> Operator:
     row = _row(connection, account_id, name)
     if row is None:
         raise NotFound(f"account {account_id} has no operator {name!r}", code="unknown_operator")
-    return Operator(*row[:-1])
+    return Operator(*row[:4])
 
 
 def _check_name(name: str) -> None:
@@ -361,10 +379,25 @@ def _check_name(name: str) -> None:
         )
 
 
-def _hashed(password: str) -> str:
+def _hashed(password: str, name: str) -> str:
+    """Return the hash of a new password; raise BadInput if it is easy to guess."""
     if not _PASSWORD_MIN <= len(password) <= _PASSWORD_MAX:
         raise BadInput(
             f"the password has {len(password)} characters: it needs {_PASSWORD_MIN} to "
             f"{_PASSWORD_MAX}"
         )
+    characters = {each for each in password.casefold() if not each.isspace()}
+    if len(characters) < _CHARACTERS_MIN:
+        raise BadInput(
+            f"the password needs {_CHARACTERS_MIN} different characters or more, besides spaces"
+        )
+    if not password.casefold().replace(name.casefold(), "").strip():
+        raise BadInput("the password is the name: choose another")
     return passwords.HASHER.hash(password)
+
+
+def _is_password(hashed: str, password: str) -> bool:
+    try:
+        return passwords.HASHER.verify(hashed, password[:_PASSWORD_MAX])
+    except VerifyMismatchError:
+        return False

@@ -50,6 +50,7 @@ CREATE TABLE IF NOT EXISTS operator_sessions (
     account_id INTEGER NOT NULL,
     token_hash TEXT NOT NULL,
     operator_id INTEGER NOT NULL,
+    sessions_from INTEGER NOT NULL,
     begun_at INTEGER NOT NULL,
     used_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, token_hash)

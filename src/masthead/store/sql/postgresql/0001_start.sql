@@ -41,8 +41,8 @@ CREATE TABLE credentials (
 );
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
--- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
--- before sessions_from have ended.
+-- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions with
+-- another sessions_from have ended.
 CREATE TABLE operators (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     operator_id BIGINT NOT NULL,
@@ -171,6 +171,7 @@ CREATE TABLE operator_sessions (
     account_id BIGINT NOT NULL,
     token_hash TEXT COLLATE "C" NOT NULL,
     operator_id BIGINT NOT NULL,
+    sessions_from BIGINT NOT NULL,
     begun_at BIGINT NOT NULL,
     used_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, token_hash)

@@ -41,8 +41,8 @@ CREATE TABLE credentials (
 ) STRICT;
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
--- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions that began
--- before sessions_from have ended.
+-- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions with
+-- another sessions_from have ended.
 CREATE TABLE operators (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     operator_id INTEGER NOT NULL,

@@ -1,0 +1,69 @@
+"""Input of forms whose session had ended: kept until the operator has signed in again."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from time import monotonic
+from typing import NamedTuple
+
+import msgspec
+
+NOT_TYPED = {"form_token", "seen", "sure", "will"}
+"""Fields of a form that no operator types."""
+
+_KEPT_MAX = 100
+_KEPT_S_MAX = 600
+_Values = dict[str, str]
+
+
+class _Kept(NamedTuple):
+    values: _Values
+    since: float
+
+
+class KeptInput:
+    """The input of at most 100 forms, in memory, each for ten minutes and its new session.
+
+    Each is at most as large as a form, and a form's path shows it once (decisions, "A form whose
+    session had ended").
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+
+    def keep(self, session: str, path: str, values: _Values) -> None:
+        """Keep the input of a form for the page at ``path``."""
+        with self._lock:
+            self._kept[session, path] = _Kept(values, monotonic())
+            if len(self._kept) > _KEPT_MAX:
+                self._kept.popitem(last=False)
+
+    def take(self, session: str, path: str) -> _Values:
+        """Return the input and forget it; {} if there is none."""
+        with self._lock:
+            found = self._kept.pop((session, path), None)
+        return found.values if found and monotonic() - found.since < _KEPT_S_MAX else {}
+
+
+def packed(form: Mapping[str, str]) -> str:
+    """Return the input of a form as one text; '' if nothing was typed.
+
+    ``seen`` is kept too: the form then tells what somebody else has changed since it was opened.
+    Passwords and what an operator had confirmed are not.
+    """
+    kept = {
+        name: value
+        for name, value in form.items()
+        if name not in NOT_TYPED - {"seen"} and "password" not in name
+    }
+    is_typed = any(value for name, value in kept.items() if name not in NOT_TYPED)
+    return msgspec.json.encode(kept).decode() if is_typed else ""
+
+
+def unpacked(text: str) -> _Values:
+    """Return the input that :func:`packed` made a text of; {} for any other text."""
+    try:
+        return msgspec.json.decode(text, type=_Values)
+    except msgspec.DecodeError:
+        return {}
