@@ -1,4 +1,7 @@
-"""What the console accepts: as much, and for as long, as ``masthead serve`` does."""
+"""What the console accepts: as much, and for as long, as ``masthead serve`` does.
+
+decisions, "Limits of the console's server".
+"""
 
 from __future__ import annotations
 

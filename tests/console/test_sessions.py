@@ -155,6 +155,41 @@ def test_each_sign_in_begins_a_new_session(console: Console) -> None:
     assert browser.client.cookies[COOKIE] != first
 
 
+def test_a_new_sign_in_ends_the_session_that_the_browser_had(console: Console) -> None:
+    """decisions, "Sessions of the console": of any operator, but only if it succeeds."""
+    console.add("second")
+    browser = console.signed_in("manager")
+    copy = _with(console, browser.client.cookies[COOKIE])
+    browser.sign_in("second", "a wrong password", account="1")
+    assert copy.is_in
+    browser.sign_in("second", account="1")
+    assert browser.is_in
+    assert not copy.is_in
+
+
+def test_the_message_of_a_change_is_not_shown_to_who_signs_in_next(console: Console) -> None:
+    browser = console.signed_in("manager")
+    browser.post("/partners/access", {"on": "1"})
+    browser.sign_in("viewer", account="1")
+    assert "Partners have access" not in browser.get("/find").text
+
+
+def test_a_clock_that_is_behind_the_operators_last_change_keeps_nobody_out(
+    console: Console, desk: Desk
+) -> None:
+    """The fault: the sign-in succeeded and its session had ended, again and again."""
+    right = desk.now
+    console.add("ahead of time")
+    desk.now += 60 * MINUTE_US
+    operators.set_operator(desk.store, 1, "ahead of time", role="clerk")
+    desk.now = right
+    session = console.signed_in("ahead of time")
+    assert session.is_in
+    operators.set_operator(desk.store, 1, "ahead of time", role="viewer")
+    assert not session.is_in
+    assert console.signed_in("ahead of time").is_in
+
+
 def test_a_session_is_valid_for_one_account_only(console: Console) -> None:
     browser = console.signed_in("manager")
     token = browser.client.cookies[COOKIE].partition(".")[2]

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from masthead import log
 from masthead.console.pages.sign_in import _own_path
+from masthead.errors import BadInput
 from masthead.store import operators, passwords
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console
 from tests.long import ON_BOTH, examples
@@ -99,6 +101,23 @@ def test_a_password_is_taken_as_it_was_given(console: Console, desk: Desk, passw
     assert console.browser().sign_in(name, password[:-1], account="1").status_code == 403
 
 
+@pytest.mark.parametrize(
+    "password",
+    ["too short", " " * 10, " a b c a b c ", "a" * 12, "Trivial Name", "trivial nametrivial name"],
+)
+def test_a_password_that_is_easy_to_guess_is_refused(desk: Desk, password: str) -> None:
+    """decisions, "Passwords of operators"."""
+    with pytest.raises(BadInput, match="the password"):
+        operators.add_operator(desk.store, 1, "Trivial Name", "viewer", password)
+
+
+def test_a_new_password_is_another_one(console: Console, desk: Desk) -> None:
+    console.add("renewed")
+    with pytest.raises(BadInput, match="has this password already"):
+        operators.set_operator(desk.store, 1, "renewed", password=PASSWORD)
+    operators.set_operator(desk.store, 1, "renewed", password="another password")
+
+
 def test_a_name_that_no_database_holds_is_refused_with_a_sentence(console: Console) -> None:
     for name, password in (("a\x00b", PASSWORD), ("manager", "a\x00b")):
         assert console.browser().sign_in(name, password, account="1").status_code == 400
@@ -119,6 +138,23 @@ def test_ten_wrong_passwords_lock_a_name_for_a_while_and_no_other(
     assert console.browser().sign_in("viewer", account="1").status_code == 303
     desk.now += 15 * MINUTE_US
     assert console.browser().sign_in("forgetful", account="1").status_code == 303
+
+
+def test_the_log_says_who_has_to_wait_and_where_from(
+    console: Console, log_lines: list[str]
+) -> None:
+    """decisions, "What the log says of a sign-in": a name that nobody has may be a password."""
+    console.add("Locked Out")
+    log_lines.clear()
+    for name in ("locked out", "my secret password"):
+        for number in range(11):
+            console.browser().sign_in(name, f"guess no. {number}", account="1")
+    log.end_logs()
+    found = [line for line in "".join(log_lines).splitlines() if "too many wrong" in line]
+    assert len(found) == 2
+    assert "account=1 operator='Locked Out' client='127.0.0.1'" in found[0]
+    assert "account=1 operator=None client='127.0.0.1'" in found[1]
+    assert "secret" not in "".join(log_lines)
 
 
 def test_a_name_that_does_not_exist_is_locked_the_same(console: Console) -> None:
