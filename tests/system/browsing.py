@@ -77,9 +77,10 @@ class Browser:
         self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def set_scheme(self, name: str) -> None:
-        """Prefer colours that are ``light`` or ``dark``."""
-        feature = {"name": "prefers-color-scheme", "value": name}
-        self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        """Prefer colours that are ``light`` or ``dark``, and no motion."""
+        preferred = {"prefers-color-scheme": name, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in preferred.items()]
+        self._driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def set_attributes(self, selector: str, attributes: dict[str, str]) -> None:
         """Give an element attributes."""
@@ -88,6 +89,10 @@ class Browser:
             self._driver.execute_script(
                 "arguments[0].setAttribute(arguments[1], arguments[2])", element, name, value
             )
+
+    def run(self, script: str) -> Any:
+        """Run a script in the page; return what it returns."""
+        return self._driver.execute_script(script)
 
     def width_of_page(self) -> int:
         """Return the width in pixels that the page needs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -82,21 +83,19 @@ def sign_in(browser: Browser, console: str) -> None:
     browser.read_until("h1", "20")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_each_page_fits_the_screen_and_axe_finds_nothing(
-    browser: Browser, console: str, width: int, scheme: str
-) -> None:
+def test_each_page_fits_the_screen_and_axe_finds_nothing(browser: Browser, console: str) -> None:
     """rules, "Looks of the console"; decisions, "What the console is made of"."""
     if not AXE.exists():
         pytest.skip("needs axe, which .ci/typescript installs")
-    browser.set_width(width)
-    browser.set_scheme(scheme)
     found = {}
     for page in PAGES:
         browser.open(console + page)
-        assert browser.width_of_page() <= width, page
-        if violations := browser.violations():
-            found[page] = violations
+        for width, scheme in itertools.product((1280, 390), ("light", "dark")):
+            browser.set_width(width)
+            browser.set_scheme(scheme)
+            assert browser.width_of_page() <= width, page
+            if violations := browser.violations():
+                found[page, width, scheme] = violations
     assert not found
     complaints = [each for each in browser.complaints() if "/nowhere" not in each]
     assert not complaints

@@ -1,0 +1,42 @@
+"""The tabs of each role: those of a call first, and the rest in a second menu."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.console.browser import Console
+
+CALL = ["Today", "Find", "Order", "Issues", "Renewals"]
+OPERATION = ["Lists", "Partners", "Loads", "Feed"]
+
+
+@pytest.mark.parametrize(
+    ("role", "tabs", "others"),
+    [
+        ("clerk", CALL, ["Reports", *OPERATION]),
+        ("manager", [*CALL, "Reports"], [*OPERATION, "Log"]),
+        ("finance", ["Today", "Find", "Issues", "Renewals", "Reports"], [*OPERATION, "Log"]),
+        ("viewer", ["Today", "Find", "Issues", "Renewals", "Reports"], OPERATION),
+    ],
+)
+def test_a_role_sees_the_tabs_of_its_work(
+    console: Console, role: str, tabs: list[str], others: list[str]
+) -> None:
+    """rules, "Looks of the console"."""
+    browser = console.signed_in(role)
+    page = browser.get("/lists").text
+    navigation = page[page.index("<nav") : page.index("</nav>")]
+    first, _, second = navigation.partition("<summary>")
+    assert _texts(first) == tabs
+    assert _texts(second) == others
+    assert re.findall(r'href="([^"]+)"\s+aria-current="page"', navigation) == ["/lists"]
+    for path in re.findall(r'href="([^"]+)"', navigation):
+        assert browser.get(path).status_code == 200, path
+
+
+def _texts(part: str) -> list[str]:
+    return re.findall(r"<a [^>]*>([^<]+)</a>", part)
