@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from masthead.console import static_files
+from tests.servers import ROOT
 
 TEXT = 4.5
 """WCAG 2.2, 1.4.3: text on its background."""
@@ -55,13 +56,28 @@ def _luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_each_colour_is_read_on_what_it_stands_on(scheme: str) -> None:
-    """design-system, "Colours"."""
+    """rules, "Looks of the console"."""
     named = colours(scheme)
     found = {(one, other): contrast(named[one], named[other]) for one, other, _ in PAIRS}
     assert not [
         (one, other, round(found[one, other], 2))
         for one, other, needed in PAIRS
         if found[one, other] < needed
+    ]
+
+
+def test_the_page_of_the_design_system_has_these_figures() -> None:
+    """Each colour by its values, and each pair by its contrast."""
+    page = (ROOT / "docs" / "design-system.md").read_text(encoding="utf-8")
+    light, dark = colours("light"), colours("dark")
+    named = re.findall(r"^\| `([\w-]+)` \| (#\w{6}) \| (#\w{6}) \|", page, re.MULTILINE)
+    assert named == [(name, light[name], dark[name]) for name in light]
+    told = re.findall(
+        r"^\| `([\w-]+)` on `([\w-]+)` \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", page, re.MULTILINE
+    )
+    assert told == [
+        (one, other, str(needed), *(f"{contrast(c[one], c[other]):.1f}" for c in (light, dark)))
+        for one, other, needed in PAIRS
     ]
 
 

@@ -46,6 +46,7 @@ PAGES = {
     "reference": "Reference: operations, fields, files, settings, commands",
     "glossary": "Glossary: what the words mean",
     "architecture": "Architecture: for developers",
+    "design-system": "The design system of the console: for developers",
     "rules": "Rules: how this service answers where the interface leaves a question open",
     "decisions": "Decisions: what could have been decided otherwise, and why it was not",
 }
