@@ -133,7 +133,7 @@ def test_only_drawing_needs_the_packages_that_the_extra_plots_adds(
     assert brought("plots") - brought("server") == {"matplotlib"}
     assert graph.find_modules_that_directly_import("matplotlib") == {"masthead.reporting.plots"}
     asking = graph.find_modules_that_directly_import("masthead.reporting.plots")
-    assert asking == {"masthead.cli.reports", "masthead.console.pages.reports"}
+    assert asking == {"masthead.cli.reports"}
     for module in asking:
         text = ROOT.joinpath("src", *module.split(".")).with_suffix(".py").read_text()
         assert "\n        from masthead.reporting import plots" in text

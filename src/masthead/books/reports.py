@@ -20,13 +20,16 @@ from masthead.store.books import expiry_counts, reports
 from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Reading, day_of_opening
 
+_MONTH = len("2026-11")
+
 
 def press_run(books: Books, issue_id: int, day: str | None = None) -> Report:
     """Return the press run of an issue: copies by type and country."""
     with _until(books, day) as (reading, last):
         found, _ = reports.lists_of(reading, issue_id, last)
         served = reports.served(reading, found)
-        return issue_reports.press_run(f"Press run of {found.name}, {last}", served, _lists(found))
+        made = issue_reports.press_run(f"Press run of {found.name}", served, _lists(found))
+        return made._replace(day=last)
 
 
 def circulation(books: Books, issue_id: int, day: str | None = None) -> Report:
@@ -35,12 +38,13 @@ def circulation(books: Books, issue_id: int, day: str | None = None) -> Report:
         found, before = reports.lists_of(reading, issue_id, last)
         served = reports.served(reading, found)
         moves = reports.moves(reading, found, before)
-    before_name = before.name if before else "none"
+    before_name = before.name if before else issue_reports.NO_ISSUE
     notes = list(_lists(found))
     if before and not before.lists:
         notes.append(f"{before_name} has no mailing list here: it counts as nothing")
-    title = f"Circulation of {found.name}, {last}"
-    return issue_reports.circulation(title, (found.name, before_name), served, moves, notes)
+    title = f"Circulation of {found.name}"
+    made = issue_reports.circulation(title, (found.name, before_name), served, moves, notes)
+    return made._replace(day=last)
 
 
 def liability(
@@ -50,10 +54,12 @@ def liability(
 
     Without a day, all bookings count, including those dated later than today.
     """
-    with _until(books, day, publication_id) as (reading, _):
+    with _until(books, day, publication_id) as (reading, last):
         booked = reports.booked(reading, day, publication_id)
-    title = f"Liability, {day or 'all that is booked'}"
-    return liability_report.liability(title, booked, since=since)
+    made = liability_report.liability(
+        "Liability", booked, month=last[:_MONTH], currency=reading.currency, since=since
+    )
+    return made._replace(day=day or "")
 
 
 def expiries(books: Books, day: str | None = None, *, publication_id: int | None = None) -> Report:
@@ -74,18 +80,18 @@ def expiries(books: Books, day: str | None = None, *, publication_id: int | None
             found = expiry_counts.expiring_now(*account)
         else:
             found = expiry_counts.expiring_then(*account, day, known)
-    title = f"Expiries, {last}"
+    title = "Expiries"
     if publication_id is not None:
         found = [each for each in found if each.publication_id == publication_id]
-        title = f"Expiries of {known[publication_id].publication}, {last}"
-    return expiry_report.expiries(title, found, known)
+        title = f"Expiries of {known[publication_id].publication}"
+    return expiry_report.expiries(title, found, known)._replace(day=last)
 
 
 def renewals(books: Books, day: str | None = None) -> Report:
     """Return the results of the renewal letters, by publication and effort."""
     with _until(books, day) as (reading, last):
         counts = reports.efforts(reading, last)
-    return efforts.renewals(f"Renewals, {last}", counts)
+    return efforts.renewals("Renewals", counts)._replace(day=last)
 
 
 @contextmanager

@@ -6,7 +6,8 @@ Rules: circulation, "Renewals". A renewal counts for the last letter that was se
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from masthead.circulation.tables import Chart, Column, Kind, Report, Series
+from masthead.circulation.tables import Chart, Column, Kind, Report, Series, number_of
+from masthead.contract.printable import listed
 
 _PER_MILLE = 1000
 
@@ -53,8 +54,7 @@ def renewals(title: str, efforts: Sequence[EffortResult]) -> Report:
         _rate(renewed, sent),
     )
     chart = Chart(
-        title,
-        tuple(f"{each.publication}, {each.effort}" for each in efforts),
+        tuple(f"{each.publication}, effort {each.effort}" for each in efforts),
         tuple(
             Series(name, tuple(int(row[place] or 0) for row in rows))
             for name, place in (("renewed", 4), ("went on", 5), ("waiting", 6))
@@ -66,7 +66,23 @@ def renewals(title: str, efforts: Sequence[EffortResult]) -> Report:
         *map(Column, ("effort", "issues left", "sent", "renewed", "went on", "waiting")),
         Column("rate %", Kind.SHARE),
     )
-    return Report(title, columns, rows, (total,), chart)
+    return Report(title, columns, rows, (total,), chart, _summary(efforts, sent, renewed, went_on))
+
+
+def _summary(
+    efforts: Sequence[EffortResult], sent: int, renewed: int, went_on: int
+) -> tuple[str, ...]:
+    if not sent:
+        return ("No letter was sent.",)
+    letters = number_of(sent, "letter was", "letters were")
+    none = [f"effort {each.effort} of {each.publication}" for each in efforts if not each.sent]
+    return (
+        f"{letters} sent: {renewed:,} brought a renewal, {went_on:,} went on to a later letter and "
+        f"{sent - renewed - went_on:,} wait for an answer."
+        if renewed
+        else f"{letters} sent. None has brought a renewal yet.",
+        *([f"No letter was sent for {listed(none, 'or')}."] if none else []),
+    )
 
 
 def _rate(renewed: int, sent: int) -> int | None:

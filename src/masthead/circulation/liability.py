@@ -4,10 +4,13 @@ Rules: circulation, "Money" and "Reports". Amounts are whole cents, net of tax a
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from masthead.circulation.amounts import in_currency
 from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
+from masthead.contract.moments import in_words
+from masthead.contract.printable import listed
 
 ALL = "all publications"
 
@@ -82,42 +85,67 @@ def _between(first: str, last: str) -> Iterator[str]:
         year, month = (year + 1, 1) if month == _MONTHS else (year, month + 1)
 
 
-def liability(title: str, booked: Iterable[Booked], *, since: str = "") -> Report:
+def liability(
+    title: str, booked: Iterable[Booked], *, month: str, currency: str, since: str = ""
+) -> Report:
     """Return the liability by publication and month, and of all publications by month.
 
     The table leaves out months before ``since`` (``YYYY-MM``); the opening amount of the first
-    month includes them.
+    month includes them. The summary has the bookings of ``month``.
     """
-    shown = [month for month in months(booked) if month.month >= since]
-    labels = sorted({month.month for month in shown})
+    booked = list(booked)
+    shown = [each for each in months(booked) if each.month >= since]
+    labels = sorted({each.month for each in shown})
     together: list[Row] = []
     for label in labels:
-        of_month = [month for month in shown if month.month == label]
+        of_label = [each for each in shown if each.month == label]
         together.append(
             (
                 *(ALL, label),
-                sum(month.opening for month in of_month),
-                sum(month.received for month in of_month),
-                sum(month.earned for month in of_month),
-                sum(month.refunded for month in of_month),
-                sum(month.closing for month in of_month),
+                sum(each.opening for each in of_label),
+                sum(each.received for each in of_label),
+                sum(each.earned for each in of_label),
+                sum(each.refunded for each in of_label),
+                sum(each.closing for each in of_label),
             )
         )
-    names = {month.publication_id: month.publication for month in shown}
-    closing = {(month.publication_id, month.month): month.closing for month in shown}
+    names = {each.publication_id: each.publication for each in shown}
+    closing = {(each.publication_id, each.month): each.closing for each in shown}
     chart = Chart(
-        title,
         tuple(labels),
         tuple(
             Series(name, tuple(closing.get((publication_id, label), 0) for label in labels))
             for publication_id, name in names.items()
         ),
-        "closing liability",
+        currency,
         is_money=True,
     )
     columns = (
         Column("publication", Kind.TEXT),
-        Column("month", Kind.TEXT),
+        Column("month", Kind.DATE),
         *(Column(name, Kind.MONEY) for name in ("opening", *_KINDS, "closing")),
     )
-    return Report(title, columns, tuple(month[1:] for month in shown), tuple(together), chart)
+    rows = tuple(each[1:] for each in shown)
+    summary = _summary(booked, month, currency)
+    return Report(title, columns, rows, tuple(together), chart, summary, currency=currency)
+
+
+def _summary(booked: Sequence[Booked], month: str, currency: str) -> tuple[str, ...]:
+    sums = Counter[str]()
+    of_month = Counter[str]()
+    for each in booked:
+        sums[each.kind] += each.cents
+        of_month[each.kind] += each.cents if each.month == month else 0
+    owed = sums["received"] - sums["earned"] - sums["refunded"]
+    said = [
+        f"{in_currency(of_month[kind], currency)} was {kind}" for kind in _KINDS if of_month[kind]
+    ]
+    none = [kind for kind in _KINDS if not of_month[kind]]
+    return (
+        f"{in_currency(owed, currency)} is owed to readers, for issues that were paid and are "
+        "still to come."
+        if owed
+        else "Nothing is owed to readers.",
+        *([f"In {in_words(month)}, {listed(said)}."] if said else []),
+        *([f"Nothing was {listed(none, 'or')} in {in_words(month)}."] if none else []),
+    )

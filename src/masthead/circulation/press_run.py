@@ -5,16 +5,19 @@ show both. A subscription of the type Both gets a printed and a digital copy, an
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.circulation.copy_classes import ALL, GRACE, MAKE_GOOD, PAID
-from masthead.circulation.tables import Chart, Column, Kind, Report, Row, Series
+from masthead.circulation.tables import Cell, Chart, Column, Kind, Report, Row, Series, number_of
+from masthead.contract.printable import listed
 from masthead.contract.subscription_types import PRINTED
 
 _TYPES = (*PRINTED, "Digital")
 _NONE = "(none)"
 _LABELS_MAX = 20
+NO_ISSUE = "none"
+"""The name of the issue before if there is none."""
 
 
 class Served(NamedTuple):
@@ -84,7 +87,6 @@ def press_run(title: str, served: Iterable[Served], notes: Sequence[str] = ()) -
         {country: sum(counts[t, country, "copies"] for t in _TYPES) for _, country in keys}
     )
     chart = Chart(
-        title,
         tuple(countries),
         tuple(
             Series(kind, tuple(counts[kind, country, "copies"] for country in countries))
@@ -103,7 +105,28 @@ def press_run(title: str, served: Iterable[Served], notes: Sequence[str] = ()) -
         rows,
         (total,),
         chart,
-        (f"to print (Print and Both): {printed} copies", *notes),
+        _said_of_run(dict(zip(measures, total[2:], strict=True)), printed),
+        tuple(notes),
+    )
+
+
+def _said_of_run(totals: Mapping[str, Cell], printed: int) -> tuple[str, ...]:
+    copies, subscriptions = int(totals["copies"] or 0), int(totals["subscriptions"] or 0)
+    if not copies:
+        return ("There are no copies.",)
+    of = number_of(subscriptions, "subscription")
+    kinds = {
+        "paid": int(totals["paid"] or 0),
+        "grace": int(totals["grace"] or 0),
+        "free or not paid": int(totals["other"] or 0),
+    }
+    some = listed([f"{count:,} {kind}" for kind, count in kinds.items() if count])
+    none = [kind for kind, count in kinds.items() if not count]
+    copied = f"{printed:,} to print (Print and Both), {copies - printed:,} digital"
+    return (
+        f"{number_of(copies, 'copy', 'copies')} for {of}: {copied}.",
+        f"{some[0].upper()}{some[1:]}.",
+        *([f"No copy is {listed(none, 'or')}."] if none else []),
     )
 
 
@@ -147,7 +170,6 @@ def circulation(
     copies = sum(each.copies for each in served)
     kept = moves.before[1] - moves.removals[1]
     chart = Chart(
-        title,
         (before, "removals", "additions", name),
         (
             Series("copies of the issue", (moves.before[1], 0, 0, copies)),
@@ -158,7 +180,23 @@ def circulation(
     )
     measures = ("subscriptions", "copies", "paid", "not paid", *(kind.lower() for kind in _TYPES))
     columns = (Column("by", Kind.TEXT), Column("value", Kind.TEXT), *map(Column, measures))
-    return Report(title, columns, tuple(rows), (), chart, tuple(notes))
+    said = _said_of_circulation(copies, moves, before)
+    return Report(title, columns, tuple(rows), (), chart, said, tuple(notes))
+
+
+def _said_of_circulation(copies: int, moves: Moves, before: str) -> tuple[str, ...]:
+    change = copies - moves.before[1]
+    than = f"{abs(change):,} {'more' if change > 0 else 'fewer'} than" if change else "as many as"
+    moved = {"added": moves.additions[1], "removed": moves.removals[1]}
+    some = [f"{number_of(count, 'copy', 'copies')} {how}" for how, count in moved.items() if count]
+    none = [how for how, count in moved.items() if not count]
+    return (
+        f"{number_of(copies, 'copy', 'copies')}, {than} {before}."
+        if before != NO_ISSUE
+        else f"{number_of(copies, 'copy', 'copies')}. There is no issue before.",
+        *([f"Since then: {listed(some)}."] if some else []),
+        *([f"No copy was {listed(none, 'or')}."] if none else []),
+    )
 
 
 def _moved(name: str, value: str, counts: tuple[int, int]) -> Row:

@@ -14,9 +14,14 @@ _PER_MILLE = 10
 
 
 class Kind(Enum):
-    """What the cells of a column are: text, a number, whole cents, or tenths of a per cent."""
+    """What the cells of a column are.
+
+    DATE is a day or a month (``YYYY-MM-DD``, ``YYYY-MM``), MONEY whole cents, SHARE tenths of a per
+    cent.
+    """
 
     TEXT = "text"
+    DATE = "date"
     COUNT = "count"
     MONEY = "money"
     SHARE = "share"
@@ -38,9 +43,11 @@ class Series(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Stacked bars: their labels, and the series in the order of stacking."""
+    """Stacked bars: their labels, the series in the order of stacking, and what they count.
 
-    title: str
+    Amounts (``is_money``) are in cents, and ``unit`` is then their currency.
+    """
+
     labels: tuple[str, ...]
     series: tuple[Series, ...]
     unit: str
@@ -48,14 +55,40 @@ class Chart(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A report: its title, its table with the totals as the last rows, notes, and a chart."""
+    """A report: its title, its table with the totals as the last rows, a chart, and sentences.
+
+    ``summary`` says what the figures add up to, and what was zero; ``notes`` say what they count.
+    ``day`` is the last day that counts, '' if everything booked does. ``currency`` is that of all
+    amounts.
+    """
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     totals: tuple[Row, ...]
     chart: Chart
+    summary: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    day: str = ""
+    currency: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title with the day."""
+        return f"{self.title}, {self.day or 'all that is booked'}"
+
+    @property
+    def head(self) -> list[str]:
+        """The names of the columns, with the currency at amounts."""
+        return [
+            f"{column.name} {self.currency}" if column.kind is Kind.MONEY else column.name
+            for column in self.columns
+        ]
+
+
+def number_of(count: int, one: str, many: str = "") -> str:
+    """Return a number with its noun, for a sentence: ``1,234 letters``."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def written(value: Cell, kind: Kind) -> str:
@@ -73,7 +106,7 @@ def written(value: Cell, kind: Kind) -> str:
 
 
 def lines(report: Report) -> list[str]:
-    """Return the table as lines of text: its title, a header, the rows, totals, and the notes."""
+    """Return the report as lines of text: its heading, summary, table, and notes."""
     rows = [
         [
             printable(written(cell, column.kind))
@@ -81,18 +114,19 @@ def lines(report: Report) -> list[str]:
         ]
         for row in (*report.rows, *report.totals)
     ]
-    names = [column.name for column in report.columns]
+    names = report.head
     widths = [max(map(len, cells)) for cells in zip(names, *rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
-            f"{cell:<{width}}" if column.kind is Kind.TEXT else f"{cell:>{width}}"
+            f"{cell:<{width}}" if column.kind in {Kind.TEXT, Kind.DATE} else f"{cell:>{width}}"
             for cell, width, column in zip(cells, widths, report.columns, strict=True)
         )
         return "  ".join(padded).rstrip()
 
     rule = "  ".join("-" * width for width in widths)
-    found = [printable(report.title), "", line(names), rule]
+    found = [printable(report.heading), "", *map(printable, report.summary)]
+    found += [*([""] if report.summary else []), line(names), rule]
     found += map(line, rows[: len(report.rows)])
     if report.totals:
         found += [rule, *map(line, rows[len(report.rows) :])]

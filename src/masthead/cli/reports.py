@@ -14,14 +14,16 @@ from masthead.cli.stores import opened
 from masthead.contract.moments import is_day
 from masthead.errors import BadUsage
 from masthead.extras import install
-from masthead.private_files import new_file
+from masthead.private_files import make_file, new_file
 from masthead.reporting.csv_files import write_csv
+from masthead.reporting.svg_plots import svg
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ID = click.IntRange(0, 2**63 - 1)
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _ENDINGS = (".svg", ".png")
+_WIDTH = "900"
 
 
 @click.group("report")
@@ -42,9 +44,9 @@ def _asked(command: Command) -> Command:
             "--plot",
             "plot_path",
             type=_FILE,
-            help="Also draw it into this file, whose name ends in .svg or .png.",
+            help="Also draw it into this file, whose name ends in .svg, or in .png with the extra "
+            "plots.",
         ),
-        setting("for_spreadsheets"),
         setting("account", kind=_ID),
         setting("database"),
     )
@@ -144,7 +146,6 @@ def _show(
     *,
     csv_path: Path | None,
     plot_path: Path | None,
-    for_spreadsheets: bool,
     **_rest: Any,
 ) -> None:
     """Print a report and write its files."""
@@ -152,20 +153,27 @@ def _show(
         click.echo(line)
     if csv_path:
         with new_file(csv_path) as out:
-            write_csv(made, out, for_spreadsheets=for_spreadsheets)
+            write_csv(made, out)
     if plot_path:
         _draw(made, plot_path)
 
 
 def _draw(made: Report, path: Path) -> None:
-    """Draw a report's chart; raise BadUsage if the extra for plots is not installed."""
+    """Draw a report's chart; raise BadUsage if a PNG needs the extra for plots."""
+    drawn = svg(made, width=_WIDTH).encode() if path.suffix.lower() == ".svg" else _png(made)
+    path.unlink(missing_ok=True)
+    make_file(path)
+    path.write_bytes(drawn)
+
+
+def _png(made: Report) -> bytes:
     try:
         from masthead.reporting import plots  # noqa: PLC0415 - only its extra brings Matplotlib
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] == "masthead":
             raise
         raise BadUsage(
-            "--plot needs a package that is not installed here: with the file of the release, "
-            f"{install('plots')} brings it"
+            "a PNG needs a package that is not installed here: with the file of the release, "
+            f"{install('plots')} brings it; an SVG needs none"
         ) from error
-    plots.draw(made.chart, path)
+    return plots.png(made)

@@ -3,7 +3,6 @@
 A missing variable is an error, and all values are escaped.
 """
 
-import datetime as dt
 import re
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from jinja2.runtime import Context
 
 from masthead.circulation.amounts import decimal, in_currency, stored_cents
 from masthead.console.static_files import static
-from masthead.contract.moments import format_second
+from masthead.contract.moments import format_second, in_words
 
 _ISO_DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b")
 
@@ -74,11 +73,7 @@ def day_in_words(text: str | None) -> str:
     """Return the day of a date or time in words: ``24 November 2026``."""
     if not text:
         return ""
-    try:
-        found = dt.date.fromisoformat(str(text)[:10])
-    except ValueError:  # a loaded value that is not a day
-        return str(text)
-    return f"{found.day} {found:%B %Y}"
+    return in_words(str(text)[:10])
 
 
 def _in_words(sentence: str) -> str:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, available_timezones
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MINUTE_US = 60 * 1_000_000
+_MONTH_CHARACTERS = len("2026-11")
 _ISO = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]+))?"
     r"(?:Z|([+\- ])([01][0-9]|2[0-3]):?([0-5][0-9]))?"
@@ -81,6 +82,17 @@ def check_time_zone(name: str) -> None:
     if name not in names:
         nearest = get_close_matches(name, sorted(names), n=1, cutoff=0)[0]
         raise ValueError(f"{name!r} is no time zone; the nearest is {nearest!r}")
+
+
+def in_words(text: str) -> str:
+    """Return a day or a month in words: ``24 November 2026``, ``November 2026``; others as is."""
+    try:
+        if len(text) == _MONTH_CHARACTERS:
+            return f"{date.fromisoformat(f'{text}-01'):%B %Y}"
+        found = date.fromisoformat(text)
+    except ValueError:  # a loaded value that is not a day
+        return text
+    return f"{found.day} {found:%B %Y}"
 
 
 def http_date(moment_us: int) -> str:

@@ -1,6 +1,7 @@
 """Text from other people, made safe to show on a terminal, in lines of messages, or as a name."""
 
 import re
+from collections.abc import Sequence
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Characters that control a terminal, characters that change the direction of text, and lone
@@ -26,6 +27,12 @@ def on_terminal(text: str) -> str:
 def counted(count: int, one: str, many: str = "") -> str:
     """Return a number with its noun: ``1 letter``, ``2 letters``; ``many`` if not "s" is added."""
     return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
+    *first, end = words
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def single_spaced(text: str) -> str:

@@ -7,10 +7,10 @@ from masthead.circulation.tables import Report, written
 from masthead.loading.export import harmless
 
 
-def write_csv(report: Report, out: IO[str], *, for_spreadsheets: bool = False) -> None:
-    """Write the table of a report with its totals; ``for_spreadsheets`` prevents formulas."""
+def write_csv(report: Report, out: IO[str]) -> None:
+    """Write the table of a report with its totals, without formulas for spreadsheets."""
     writer = csv.writer(out)
-    writer.writerow(column.name for column in report.columns)
+    writer.writerow(report.head)
     for row in (*report.rows, *report.totals):
-        cells = [written(c, k.kind) for c, k in zip(row, report.columns, strict=True)]
-        writer.writerow(harmless(cells) if for_spreadsheets else cells)
+        cells = zip(row, report.columns, strict=True)
+        writer.writerow(harmless([written(cell, column.kind) for cell, column in cells]))

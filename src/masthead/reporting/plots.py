@@ -1,12 +1,12 @@
-"""Charts as images, drawn with Matplotlib, which the extra ``plots`` installs.
+"""Charts as PNG, drawn with Matplotlib, which the extra ``plots`` installs.
 
-This module is imported only when a plot is requested, so that other commands do not need
-Matplotlib. It does not use ``pyplot``, which keeps figures in the process.
+This module is imported only when a PNG is requested, so that other commands do not need
+Matplotlib. It does not use ``pyplot``, which keeps figures in the process. ``svg_plots`` draws
+SVG.
 """
 
 import warnings
 from io import BytesIO
-from pathlib import Path
 from threading import Lock
 
 from matplotlib import rc_context
@@ -14,11 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from masthead.circulation.tables import Chart
-from masthead.private_files import make_file
-
-ENDINGS = (".png", ".svg")
-"""The supported file endings."""
+from masthead.circulation.tables import Chart, Report
+from masthead.contract.moments import in_words
 
 _COLOURS = ("#1f5a7a", "#d98a29", "#8aa63c", "#a33b4a", "#6c5b9c", "#5f6b73", "#3f9c8f", "#c9b03a")
 _WIDTH, _LEAST_HEIGHT, _GREATEST_HEIGHT, _LINE = 9.0, 3.2, 60.0, 0.34
@@ -28,38 +25,29 @@ _LOCK = Lock()
 """Matplotlib's settings and the warning filters are global to the process."""
 
 
-def draw(chart: Chart, path: Path) -> None:
-    """Draw a chart into a file, as SVG or PNG by its ending. Raises OSError on failure."""
-    drawn = picture(chart, path.suffix.lower()[1:])
-    path.unlink(missing_ok=True)
-    make_file(path)
-    path.write_bytes(drawn)
-
-
-def picture(chart: Chart, form: str) -> bytes:
-    """Return a chart as a file in the format ``svg`` or ``png``.
+def png(report: Report) -> bytes:
+    """Return the chart of a report as a PNG.
 
     The bars are horizontal, in the order of the labels, so that long labels stay readable.
     """
+    chart = report.chart
     height = min(max(_LEAST_HEIGHT, 1.6 + _LINE * len(chart.labels)), _GREATEST_HEIGHT)
     style = rc_context(
         {
             # Titles are publication names, which may contain any character.
             "text.parse_math": False,
-            # The same data gives the same bytes, and browsers can search the text.
-            "svg.hashsalt": "masthead",
-            "svg.fonttype": "none",
             "font.size": 9,
         }
     )
     out = BytesIO()
     with _LOCK, style, warnings.catch_warnings():
-        # The font lacks some letters of names: a PNG shows boxes, an SVG keeps the text.
+        # The font lacks some letters of names: the picture shows boxes.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = Figure(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")
-        _bars(figure.add_subplot(), chart)
-        metadata = {"Date": None} if form == "svg" else {"Software": "Masthead"}
-        figure.savefig(out, format=form, metadata=metadata)
+        axes = figure.add_subplot()
+        axes.set_title(report.heading, loc="left")
+        _bars(axes, chart)
+        figure.savefig(out, format="png", metadata={"Software": "Masthead"})
     return out.getvalue()
 
 
@@ -78,11 +66,10 @@ def _bars(axes: Axes, chart: Chart) -> None:
         )
         drawn = zip(ends, offsets, series.values, strict=True)
         ends = [max(end, offset + value) for end, offset, value in drawn]
-    axes.set_yticks(places, [_shortened(label) for label in chart.labels])
+    axes.set_yticks(places, [_shortened(in_words(label)) for label in chart.labels])
     axes.invert_yaxis()
     axes.set_xlim(min([*ends, 0]), max([*ends, 1]) * 1.05)
     axes.set_xlabel(chart.unit)
-    axes.set_title(chart.title, loc="left")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=7, integer=not chart.is_money))
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: _amount(int(value)) if chart.is_money else f"{value:,.0f}")

@@ -13,10 +13,14 @@ from masthead.circulation.tables import Cell, Kind, Report, Row, written
 from masthead.console.account_figures import Counted
 from masthead.console.forms import id_in, sentence
 from masthead.console.page_request import PageRequest, get
+from masthead.console.static_files import static
+from masthead.contract.moments import in_words
 from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
+from masthead.reporting.svg_plots import svg
 
 _OF_AN_ISSUE = ("press-run", "circulation")
+_WORDS = {Kind.TEXT, Kind.DATE}
 _NAMES = {
     "press-run": "Press run",
     "circulation": "Circulation",
@@ -58,8 +62,9 @@ def report(request: PageRequest) -> Response:
         counted=counted,
         rows=made and [_written(made, row) for row in made.rows],
         totals=made and [_written(made, row) for row in made.totals],
-        is_number=[column.kind is not Kind.TEXT for column in made.columns] if made else [],
-        has_plots=_picture() is not None,
+        head=[f"{name[0].upper()}{name[1:]}" for name in made.head] if made else [],
+        is_number=[column.kind not in _WORDS for column in made.columns] if made else [],
+        plot=made and svg(made),
     )
 
 
@@ -67,7 +72,7 @@ def csv_file(request: PageRequest) -> Response:
     """Send a report as a CSV file."""
     made = _downloaded(request)
     out = io.StringIO(newline="")
-    write_csv(made, out, for_spreadsheets=True)
+    write_csv(made, out)
     return Response(
         out.getvalue().encode(),
         media_type="text/csv; charset=utf-8",
@@ -76,22 +81,9 @@ def csv_file(request: PageRequest) -> Response:
 
 
 def plot(request: PageRequest) -> Response:
-    """Send the plot of a report as SVG."""
-    picture = _picture()
-    if picture is None:
-        raise BadInput("there is no plot: it needs the extra plots")
-    return Response(picture(_downloaded(request)), media_type="image/svg+xml")
-
-
-def _picture() -> Callable[[Report], bytes] | None:
-    """Return the function that draws a plot, or None without the extra ``plots``."""
-    try:
-        from masthead.reporting import plots  # noqa: PLC0415 - only its extra brings Matplotlib
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "masthead":
-            raise
-        return None
-    return lambda made: plots.picture(made.chart, "svg")
+    """Send the plot of a report as SVG, in the colours of the pages."""
+    drawn = svg(_downloaded(request), stylesheet=static("console.css"))
+    return Response(drawn, media_type="image/svg+xml")
 
 
 class _Asked(NamedTuple):
@@ -132,7 +124,9 @@ def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, 
 def _issues(request: PageRequest) -> list[tuple[int, str]]:
     closed = [each for each in all_of(request.books) if each.closed_at and each.mailing_list_id]
     closed.sort(key=lambda each: each.date, reverse=True)
-    return [(each.issue_id, f"{each.publication} {each.name} ({each.date})") for each in closed]
+    return [
+        (each.issue_id, f"{each.publication} {each.name}, {in_words(each.date)}") for each in closed
+    ]
 
 
 def _downloaded(request: PageRequest) -> Report:
@@ -175,8 +169,10 @@ def _written(made: Report, row: Row) -> list[str]:
 
 
 def _cell(value: Cell, kind: Kind) -> str:
-    """Return the text of a cell, with thousands separators."""
+    """Return the text of a cell, with days in words and thousands separators."""
     text = written(value, kind)
+    if kind is Kind.DATE:
+        return in_words(text)
     if kind is Kind.TEXT or not text:
         return text
     whole, dot, rest = text.partition(".")
