@@ -348,6 +348,8 @@ CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id, +address_i
 CREATE INDEX addresses_by_place
     ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
 CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
+CREATE INDEX addresses_by_company ON addresses (account_id, lower(company), subscriber_id)
+    WHERE company IS NOT NULL;
 
 -- kind, on PostgreSQL: the values by which operation 7 filters, in one column, since no index finds
 -- a missing value by comparing it with another row's. Only the type may be any text, so no two
@@ -941,6 +943,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('addresses', 'addresses_by_commit', '1000000 1000000 1000'),
     ('addresses', 'addresses_by_place', '1000000 1000000 500 2 1'),
     ('addresses', 'addresses_by_street', '1000000 1000000 5 1'),
+    ('addresses', 'addresses_by_company', '100000 100000 5 1'),
     ('subscriptions', 'subscriptions', '1000000 1000000 1'),
     ('subscriptions', 'subscriptions_by_subscriber', '1000000 1000000 2'),
     ('subscriptions', 'subscriptions_by_merged_into', '1000 1000 1'),

@@ -1,12 +1,14 @@
 """Finding readers and orders by anything that a caller on the telephone says."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from masthead.books import orders, subscribers
+from masthead.books import subscribers
 from masthead.books.account import Books
 from masthead.books.subscribers import Found, Sought
+from masthead.store.books.operation import Reading
+from masthead.store.books.order_records import OrderFound, orders_named
 from masthead.store.books.standing import (
     Payment,
     Standing,
@@ -14,17 +16,33 @@ from masthead.store.books.standing import (
     last_payments,
     standings,
 )
+from masthead.store.books.word_search import by_similar_words, by_words, words_of
 
-__all__ = ["Hit", "Hits", "Side", "Standing", "by_ids", "likely_duplicates", "look", "sides"]
+__all__ = [
+    "Hit",
+    "Hits",
+    "OrderFound",
+    "Side",
+    "Standing",
+    "by_ids",
+    "likely_duplicates",
+    "look",
+    "sides",
+]
 
 _AMONG_MAX = 2_000
 _DUPLICATES = 5
+_SAME_MAX = 100
 _ZIP_MIN = 3
 """A shorter beginning of a postal code matches a tenth of all subscribers."""
 
-_CODE_MAX = 5
-_KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
 _ID = re.compile(r"[0-9]{1,18}")
+_KEYLINE = re.compile(r"([0-9]{1,18}) (?:[0-9]{4}-[0-9]{2}-[0-9]{2}|-)")
+_ORDER = re.compile(r"(?:# ?|order (?:no\.? |number )?#?)(\S+)", re.IGNORECASE)
+_CODE = re.compile(r"(?:renewal )?code:? (\S+)", re.IGNORECASE)
+_EMAIL = re.compile(r"\S+@\S+\.\S+")
+_MIXED = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])\S+")
+"""Letters and digits: a code. One of letters alone can be a name, one of digits a postal code."""
 
 
 class Hit(NamedTuple):
@@ -35,11 +53,20 @@ class Hit(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The readers and the orders that match; ``is_more`` says that more readers do."""
+    """The readers and the orders that match; ``is_more`` says that more readers do.
+
+    ``is_similar``: nothing fits, and these have a name that differs by one letter.
+    """
 
     people: list[Hit]
-    orders: list[int]
-    is_more: bool
+    orders: list[OrderFound]
+    is_more: bool = False
+    is_similar: bool = False
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one reader or one order, so that it can be opened at once."""
+        return len(self.people) + len(self.orders) == 1 and not (self.is_more or self.is_similar)
 
 
 class Side(NamedTuple):
@@ -96,49 +123,88 @@ def likely_duplicates(books: Books, subscriber_id: int) -> list[Side]:
 
 
 def look(books: Books, text: str, *, limit: int) -> Hits:
-    """Return what the text can mean; at most ``limit`` readers.
+    """Return what the text can mean (decisions, "Finding a caller"); at most ``limit`` readers.
 
-    The text is a name or the beginnings of its words, an email address, a postal code or its
-    beginning, a renewal code, an order or subscriber number, an order's reference, or a keyline.
+    Readers who were merged into another one are shown as that one. If nothing fits, names with one
+    wrong letter do (``is_similar``).
     """
+    text = " ".join(text.replace("*", " ").split())
     if not text:
-        return Hits([], [], is_more=False)
+        return Hits([], [])
     with books.snapshot() as inside, inside.read() as reading:
-        found = _found(inside, text, limit + 1)
-        have = standings(reading, [each.subscriber_id for each in found[:limit]])
-        people = [Hit(each, have.get(each.subscriber_id, [])) for each in found[:limit]]
-        return Hits(people, _orders(inside, text), is_more=len(found) > limit)
+        exact, orders = _exact(inside, reading, text)
+        found = exact or ([] if _ORDER.fullmatch(text) else _fitting(inside, text, limit + 1))
+        is_similar = not (found or orders)
+        if is_similar:
+            found = _by_words(inside, text, limit + 1, is_similar=True)
+        people = _who_is_kept(inside, found)
+        have = standings(reading, [each.subscriber_id for each in people[:limit]])
+    return Hits(
+        [Hit(each, have.get(each.subscriber_id, [])) for each in people[:limit]],
+        orders,
+        is_more=len(people) > limit,
+        is_similar=is_similar and bool(people),
+    )
 
 
-def _found(books: Books, text: str, limit: int) -> list[Found]:
-    found: dict[int, Found] = {}
+def _exact(books: Books, reading: Reading, text: str) -> tuple[list[Found], list[OrderFound]]:
+    """Return the readers and the orders that the text names exactly."""
+    where = reading.connection, reading.account_id
+    if named := _ORDER.fullmatch(text):
+        return [], orders_named(*where, named[1])
     if keyline := _KEYLINE.fullmatch(text):
-        return [*subscribers.people(books, [int(keyline[1])]).values()]
+        return list(subscribers.people(books, [int(keyline[1])]).values()), []
+    sought = None
+    if code := _CODE.fullmatch(text) or _MIXED.fullmatch(text):
+        sought = Sought(renewal_code=code[code.lastindex or 0])
+    elif _EMAIL.fullmatch(text):
+        sought = Sought(email=text)
+    people = subscribers.find(books, sought, limit=_SAME_MAX) if sought else []
+    return people, orders_named(*where, text)
+
+
+def _fitting(books: Books, text: str, limit: int) -> list[Found]:
+    """Return the readers whom the text fits, the most exact meanings first."""
+    found: dict[int, Found] = {}
     if _ID.fullmatch(text):
         found |= subscribers.people(books, [int(text)])
     for sought in _meanings(text):
-        for each in subscribers.find(books, sought, limit=limit, among_max=_AMONG_MAX):
+        if len(found) < limit:
+            for each in subscribers.find(books, sought, limit=limit, among_max=_AMONG_MAX):
+                found.setdefault(each.subscriber_id, each)
+    if len(found) < limit and "@" not in text:
+        for each in _by_words(books, text, limit):
             found.setdefault(each.subscriber_id, each)
     return list(found.values())
+
+
+def _by_words(books: Books, text: str, limit: int, *, is_similar: bool = False) -> list[Found]:
+    search = by_similar_words if is_similar else by_words
+    with books.read() as reading:
+        return search(reading.connection, books.account_id, words_of(text), limit=limit)
 
 
 def _meanings(text: str) -> Iterator[Sought]:
     """Yield the possible meanings of the text, the most exact first."""
     if "@" in text:
-        yield Sought(email=text)
+        yield Sought(email=f"{text}*")
         return
     has_digit = any(character.isdigit() for character in text)
-    if len(text) <= _CODE_MAX and " " not in text:
-        yield Sought(renewal_code=text)
     if " " not in text:
-        yield Sought(order=text)
+        yield Sought(renewal_code=text)
     if has_digit and len(text) >= _ZIP_MIN:
         yield Sought(zip_code=text)
         if " " in text:
             yield Sought(street=text)
     if any(character.isalpha() for character in text):
         yield Sought(name=text)
+        if " " not in text and len(text) >= _ZIP_MIN:
+            yield Sought(email=f"{text}*")
 
 
-def _orders(books: Books, text: str) -> list[int]:
-    return [int(text)] if _ID.fullmatch(text) and orders.exists(books, int(text)) else []
+def _who_is_kept(books: Books, found: Sequence[Found]) -> list[Found]:
+    """Return readers with those who were merged into another one replaced by that one."""
+    into = [each.merged_into for each in found if each.merged_into is not None]
+    kept = subscribers.people(books, into) if into else {}
+    shown = [kept.get(each.merged_into or 0, each) for each in found]
+    return list({each.subscriber_id: each for each in shown}.values())

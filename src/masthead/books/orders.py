@@ -32,7 +32,6 @@ __all__ = [
     "Resembling",
     "TermShown",
     "described",
-    "exists",
     "newest",
     "place",
     "show",
@@ -278,12 +277,6 @@ def newest(books: Books) -> int:
     """Return the id of the newest order, 0 if there is none."""
     with books.read() as reading:
         return order_records.newest_order(reading)
-
-
-def exists(books: Books, order_id: int) -> bool:
-    """Return whether the account has an order of this id."""
-    with books.read() as reading:
-        return order_records.has_order(reading, order_id)
 
 
 def show(books: Books, order_id: int | None = None, *, reference: str | None = None) -> OrderShown:

@@ -10,9 +10,15 @@ _SUGGESTED = 8
 
 
 def find(request: PageRequest) -> Response:
-    """Show the matching readers and orders (``finding.look``)."""
+    """Show the matching readers and orders (``finding.look``), or open the only one."""
     text = request.query.get("q", "")
     hits = finding.look(request.books, text, limit=_SHOWN)
+    if hits.is_one:
+        (path,) = (
+            *(f"/subscribers/{hit.person.subscriber_id}" for hit in hits.people),
+            *(f"/orders/{order.order_id}" for order in hits.orders),
+        )
+        return request.go(path)
     return request.page("find", text=text, hits=hits)
 
 

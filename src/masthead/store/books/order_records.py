@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, shortest
 from masthead.circulation.ordering import Order
+from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_people import Resolved
+from masthead.store.database import Connection
 from masthead.store.search_filters import ascii_lower
 
 _REFERENCES = "orders by reference"
@@ -64,14 +66,36 @@ def order_since(books: Operation, order_id: int, content: str) -> EarlierOrder |
     )
 
 
-def has_order(books: Reading, order_id: int) -> bool:
-    """Return whether the account has an order of this id."""
-    found = books.value_as(
-        int,
-        "SELECT order_id FROM orders WHERE account_id = :account_id AND order_id = :order_id",
-        order_id=order_id,
+class OrderFound(NamedTuple):
+    """An order that a search found: its date and time, and the names of who pays."""
+
+    order_id: int
+    ordered: str | None
+    first_name: str | None
+    last_name: str | None
+
+
+def orders_named(connection: Connection, account_id: int, text: str) -> list[OrderFound]:
+    """Return the orders whose id or external reference the text is."""
+    is_id = text.isascii() and text.isdigit() and int(text) <= BIGGEST_INTEGER
+    return connection.rows_as(
+        OrderFound,
+        """
+        SELECT o.order_id, o.order_date, s.first_name, s.last_name
+        FROM (
+            SELECT order_id, order_date, subscriber_id FROM orders
+            WHERE account_id = :account_id AND order_id = :order_id
+            UNION
+            SELECT order_id, order_date, subscriber_id FROM orders
+            WHERE account_id = :account_id AND external_reference_lower = :reference) AS o
+        JOIN subscribers AS s
+            ON s.account_id = :account_id AND s.subscriber_id = o.subscriber_id
+        ORDER BY o.order_id
+        """,
+        account_id=account_id,
+        order_id=int(text) if is_id else -1,
+        reference=ascii_lower(text),
     )
-    return found is not None
 
 
 def newest_order(books: Reading) -> int:

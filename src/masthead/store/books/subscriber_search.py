@@ -38,7 +38,7 @@ class Sought(NamedTuple):
 class Found(NamedTuple):
     """A subscriber with the newest address, or the newest matching one, if there is any.
 
-    ``delete_date`` is set for a subscriber who was removed or merged into another.
+    ``delete_date`` is set for a subscriber who was removed, or merged into ``merged_into``.
     """
 
     subscriber_id: int
@@ -51,6 +51,7 @@ class Found(NamedTuple):
     zip_code: str | None
     city: str | None
     company: str | None
+    merged_into: int | None
 
     @property
     def name(self) -> str:
@@ -66,8 +67,8 @@ class Alike(NamedTuple):
     ids: tuple[int, ...]
 
 
-_COLUMNS = """s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code, s.delete_date,
-            a.address, a.zip_code, a.city, a.company"""
+COLUMNS = """s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code, s.delete_date,
+            a.address, a.zip_code, a.city, a.company, s.merged_into"""
 _IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_name_folded,
             s.first_name_folded IS NULL, s.first_name_folded, s.subscriber_id"""
 _NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
@@ -109,10 +110,11 @@ def find(
         search = Search({name: text for name, text in filters.items() if text})
         for each in _matching(connection, account_id, sought, search, limit, among_max):
             found[each.subscriber_id] = each
-    return sorted(found.values(), key=_place)[:limit]
+    return sorted(found.values(), key=place)[:limit]
 
 
-def _place(found: Found) -> tuple[bool, bool, str, bool, str, int]:
+def place(found: Found) -> tuple[bool, bool, str, bool, str, int]:
+    """Return what sorts found subscribers: by last and first name, deleted ones last."""
     first, last = found.first_name, found.last_name
     return (
         found.delete_date is not None,
@@ -209,7 +211,7 @@ def _matching(
         Found,
         f"""
         {first}
-        SELECT {_COLUMNS} FROM {start}
+        SELECT {COLUMNS} FROM {start}
         LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {address}
         WHERE {which} ORDER BY {_IN_ORDER} LIMIT :limit
         """,
@@ -273,7 +275,7 @@ def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dic
     found = connection.rows_as(
         Found,
         f"""
-        SELECT {_COLUMNS} FROM subscribers AS s
+        SELECT {COLUMNS} FROM subscribers AS s
         LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {_NEWEST}
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
         """,

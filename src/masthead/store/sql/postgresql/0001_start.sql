@@ -341,6 +341,8 @@ CREATE INDEX addresses_by_commit ON addresses (account_id, commit_id, address_id
 CREATE INDEX addresses_by_place
     ON addresses (account_id, lower(zip_code), lower(address), subscriber_id);
 CREATE INDEX addresses_by_street ON addresses (account_id, lower(address), subscriber_id);
+CREATE INDEX addresses_by_company ON addresses (account_id, lower(company), subscriber_id)
+    WHERE company IS NOT NULL;
 
 -- kind, on PostgreSQL: the values by which operation 7 filters, in one column, since no index finds
 -- a missing value by comparing it with another row's. Only the type may be any text, so no two
