@@ -80,7 +80,8 @@ def test_what_is_typed_and_held_is_shown_as_text(browser: Browser, desk: Desk) -
     form = input_values(browser.get("/subscribers/12/edit").text)
     saved = browser.post("/subscribers/12/edit", {**form, "last_name": evil})
     assert saved.status_code == 303
-    for path in ("/subscribers/12", "/subscribers/12/edit", "/find?q=12", f"/find?q={evil}"):
+    found, nothing = "/find/suggestions?q=12", f"/find?q=nobody {evil}"
+    for path in ("/subscribers/12", "/subscribers/12/edit", found, nothing):
         text = browser.get(path).text
         assert "<script>" not in text
         assert "&lt;script&gt;alert" in text

@@ -26,6 +26,7 @@ PAGES = (
     "/find?q=ad",
     "/subscribers/1",
     "/subscribers/1/edit",
+    "/subscribers/1/merge?other=2",
     "/subscriptions/1/suspend",
     "/subscriptions/1/temporary-address",
     "/orders/new",
@@ -138,8 +139,6 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
 
     either.write("#top-q", f"alan {name.lower()}")
     either.press(Keys.ENTER)
-    either.read_until("#found", "Oak Lane")
-    either.click("#found tbody a")
     either.read_until("h1", name)
     for act, fields, button, said in (
         (
@@ -171,6 +170,49 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
     either.read_until("section.card h3", "cancelled")
     either.open(ordered)
     assert "refunded" in either.read("section.card h2")
+
+
+def test_a_reader_is_found_by_keyboard_alone(browser: Browser, console: str) -> None:
+    """decisions, "Finding a caller": / goes to the box, arrow keys choose, Enter opens."""
+    browser.open(f"{console}/reports")
+    browser.press("/")
+    assert browser.focused() == "top-q"
+    browser.press("susan lopez")
+    browser.read_until("#top-list", "Susan Lopez")
+    if AXE.exists():
+        assert browser.violations() == []
+    browser.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP)
+    assert browser.count("#top-list [aria-selected=true]") == 1
+    browser.press(Keys.ESCAPE)
+    assert browser.count("#top-list:not([hidden])") == 0
+    browser.press("/")
+    assert browser.value("#top-q") == "susan lopez/"
+    browser.read_until("#top-list:not([hidden])", "Susan Lopez")
+    browser.press(Keys.ESCAPE, Keys.ESCAPE)
+    assert browser.focused() != "top-q"
+    browser.press("/", "susan lopez")
+    browser.read_until("#top-list:not([hidden])", "Susan Lopez")
+    browser.press(Keys.ARROW_DOWN, Keys.ENTER)
+    browser.read_until("h1", "Susan Lopez")
+
+
+def test_two_readers_are_chosen_by_name_and_merged(either: Browser, console: str) -> None:
+    """circulation, "Merging": a list while somebody types; a button without JavaScript."""
+    either.open(f"{console}/subscribers/{31 if either.has_javascript else 32}/merge")
+    either.write("#other", "susan lopez minneapolis")
+    if either.has_javascript:
+        assert either.count("[data-without-script]") == 0
+        either.read_until("#other-list", "Mill Blvd")
+        either.press(Keys.ARROW_DOWN, Keys.ENTER)
+    else:
+        either.click("[data-without-script]")
+        either.read_until("#other-people", "Mill Blvd")
+        either.click("#other-people input")
+    assert "Mill Blvd" in either.read("#other-people")
+    either.follow("Compare the two")
+    assert "is kept" in either.read_until("main", "This will happen")
+    if AXE.exists():
+        assert either.violations() == []
 
 
 def test_a_suspension_that_ends_before_it_begins_is_refused_beside_the_typed_values(

@@ -118,7 +118,8 @@
         open(input, false);
       } else if (before && !input.dataset.picker) {
         event.preventDefault();
-        before.focus();
+        if (before === document.body) input.blur();
+        else before.focus();
         before = null;
       }
     } else if (event.key === "Tab") {

@@ -26,7 +26,7 @@ _CODE_MIN = 3
 _SIMILAR_MIN = 4
 """Shorter names have too many neighbours."""
 
-_WORD = re.compile("[^\\s,;]+")
+_WORD = re.compile("[^\\s,;/&]+")
 _MARKS = str.maketrans(dict.fromkeys("-/&()+,;", " ") | dict.fromkeys(".'"))
 _WITH_APOSTROPHE = "do"
 """The letters before the apostrophe of names such as D'Angelo and O'Neill."""
@@ -105,7 +105,7 @@ class _Query:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in small letters, as a search compares them."""
-    found = (each.strip(".'-") for each in _WORD.findall(text.casefold().replace("&", " ")))
+    found = (each.strip(".'-") for each in _WORD.findall(text.casefold()))
     return [each for each in found if each not in {"", "the"}][:WORDS_MAX]
 
 
