@@ -126,3 +126,13 @@ def test_a_file_that_another_command_writes_is_left_to_it(desk: Desk, tmp_path: 
     with pytest.raises(BadInput, match="cannot be written"):
         send_letters(desk.books, tmp_path / "b.csv")
     assert not is_noted(desk)
+
+
+def test_letters_have_no_formula_unless_a_program_reads_them(desk: Desk, tmp_path: Path) -> None:
+    """rules, "Exports for spreadsheets"."""
+    again(desk, "@SUM(1)")
+    for is_raw, written in ((False, ",'@SUM(1),"), (True, ",@SUM(1),")):
+        file = tmp_path / f"{is_raw}.csv"
+        send_letters(desk.books, file, is_raw=is_raw)
+        assert written in file.read_text()
+        again(desk, "@SUM(1)")

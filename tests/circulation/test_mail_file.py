@@ -6,6 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 import pytest
+from openpyxl import load_workbook
 
 from masthead.books import issues
 from masthead.loading.mail_files import Wanted, write_mail_file
@@ -71,3 +72,24 @@ def test_an_address_without_a_name_gets_the_readers(desk: Desk, tmp_path: Path) 
         ("Ada", "Ames", "Ames & Daughters"),
         ("", "Bell", ""),
     ]
+
+
+def test_no_file_has_a_formula_unless_a_program_reads_it(desk: Desk, tmp_path: Path) -> None:
+    """rules, "Exports for spreadsheets": an apostrophe in CSV, the mark of a text in XLSX."""
+    with desk.store.writer() as database, database.transaction():
+        database.change("UPDATE addresses SET last_name = '=1+1' WHERE address_id = 1")
+    issues.close(desk.books, 1)
+    names = {}
+    for name, is_raw in (("safe.csv", False), ("raw.csv", True)):
+        write_mail_file(desk.books, Wanted(1, is_raw=is_raw), tmp_path / name)
+        with (tmp_path / name).open(encoding="utf-8", newline="") as opened:
+            names[name] = next(csv.DictReader(opened))["last_name"]
+    assert names == {"safe.csv": "'=1+1", "raw.csv": "=1+1"}
+    write_mail_file(desk.books, Wanted(1), tmp_path / "mail.xlsx")
+    sheet = load_workbook(tmp_path / "mail.xlsx").active
+    assert sheet is not None
+    head, first, *_ = sheet.iter_rows()
+    (cell,) = (cell for cell, name in zip(first, head, strict=True) if name.value == "last_name")
+    assert (cell.value, cell.data_type, cell.quotePrefix) == ("=1+1", "s", True)
+    (city,) = (cell for cell, name in zip(first, head, strict=True) if name.value == "address")
+    assert not city.quotePrefix

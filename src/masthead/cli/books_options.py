@@ -17,6 +17,15 @@ ID = click.IntRange(0, 2**63 - 1)
 dry_run = click.option("--dry-run", is_flag=True, help="Print what would be done; change nothing.")
 """The option of all commands that write."""
 
+raw = click.option(
+    "--raw",
+    "is_raw",
+    is_flag=True,
+    help="Write text exactly as it is stored, for a program. Otherwise an apostrophe stands before "
+    "each text that a spreadsheet would run as a formula.",
+)
+"""The option of commands that write files which people open (rules, "Exports for spreadsheets")."""
+
 
 class Day(click.ParamType[str]):
     """A day, such as 2026-11-24."""

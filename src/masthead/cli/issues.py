@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from masthead.books import issues
-from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of
-from masthead.cli.options import setting
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.mail_files import Wanted, write_mail_file
@@ -129,7 +128,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
 @click.option(
     "--digital", is_flag=True, help="Write the email addresses of those without a printed copy."
 )
-@setting("for_spreadsheets")
+@raw
 @dry_run
 @account_options
 def file_command(
@@ -140,7 +139,7 @@ def file_command(
     database: str,
     *,
     digital: bool,
-    for_spreadsheets: bool,
+    is_raw: bool,
     dry_run: bool,
 ) -> None:
     """Write the mail file of ISSUE to FILE, whose name ends in .csv or .xlsx.
@@ -150,7 +149,7 @@ def file_command(
     """
     count = write_mail_file(
         books_of(account, database),
-        Wanted(issue_id, mailing_list_id, digital, for_spreadsheets),
+        Wanted(issue_id, mailing_list_id, digital, is_raw),
         path,
         dry_run=dry_run,
     )

@@ -7,7 +7,7 @@ import click
 from masthead.books import renewals
 from masthead.books.catalogue import Bundle
 from masthead.circulation.amounts import in_currency
-from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
@@ -126,6 +126,7 @@ def remove(
     type=Day(),
     help="Write the letters of this day again, for a file that was lost.",
 )
+@raw
 @account_options
 def select(
     publication: int | None,
@@ -135,6 +136,7 @@ def select(
     database: str,
     *,
     preview: bool,
+    is_raw: bool,
 ) -> None:
     """Select the subscriptions whose next renewal letter is due, each once.
 
@@ -155,10 +157,10 @@ def select(
         raise BadUsage("letters that were sent have no preview: leave out --preview")
     books = books_of(account, database)
     if preview or sent_on is not None:
-        due = copy_letters(books, file, publication, sent_on=sent_on)
+        due = copy_letters(books, file, publication, sent_on=sent_on, is_raw=is_raw)
     else:
         assert file is not None
-        sent = send_letters(books, file, publication)
+        sent = send_letters(books, file, publication, is_raw=is_raw)
         if sent.is_finished:
             click.echo(
                 f"{file} has the letters of a call that was broken off, which were noted as sent; "

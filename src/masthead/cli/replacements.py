@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from masthead.books import replacements
-from masthead.cli.books_options import ID, account_options, books_of, dry_run, say
-from masthead.cli.options import setting
+from masthead.cli.books_options import ID, account_options, books_of, dry_run, raw, say
 from masthead.contract.printable import printable
 from masthead.loading.mail_files import write_replacements
 
@@ -76,7 +75,7 @@ def remove(replacement_id: int, account: int | None, database: str, *, dry_run: 
 @replacement_group.command("file")
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
 @click.option("--again", "written_at", help="Write the file of this time again.")
-@setting("for_spreadsheets")
+@raw
 @account_options
 def file(
     path: Path,
@@ -84,14 +83,12 @@ def file(
     account: int | None,
     database: str,
     *,
-    for_spreadsheets: bool,
+    is_raw: bool,
 ) -> None:
     """Write all copies that wait to FILE, whose name ends in .csv or .xlsx.
 
     Each goes to the address that the subscription has today. Afterwards, their issues can no longer
     be reopened. `masthead replacement list` has the times for --again.
     """
-    count = write_replacements(
-        books_of(account, database), path, written_at, for_spreadsheets=for_spreadsheets
-    )
+    count = write_replacements(books_of(account, database), path, written_at, is_raw=is_raw)
     click.echo(f"{path}: {count} rows")

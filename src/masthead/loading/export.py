@@ -80,8 +80,9 @@ def export(
 
 def harmless(row: Sequence[Any]) -> list[Any]:
     """Return a row for spreadsheets: text that they would take for a formula gets an apostrophe."""
-    return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in row]
+    return [f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell for cell in row]
 
 
-def _is_formula(text: str) -> bool:
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet would take a text for a formula; numbers are none."""
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)

@@ -16,6 +16,7 @@ from typing import IO, NamedTuple
 
 from masthead.books import Books, renewals
 from masthead.errors import BadInput
+from masthead.loading.export import harmless
 from masthead.private_files import new_file, sync
 
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
@@ -33,9 +34,13 @@ class SentFile(NamedTuple):
     is_finished: bool = False
 
 
-def send_letters(books: Books, path: Path, publication_id: int | None = None) -> SentFile:
+def send_letters(
+    books: Books, path: Path, publication_id: int | None = None, *, is_raw: bool = False
+) -> SentFile:
     """Write the letters that are due today, and note them as sent: both or neither.
 
+    ``is_raw`` writes text exactly as it is stored, for a program; otherwise a spreadsheet reads
+    none as a formula.
     An unfinished file of an earlier call gets its name if its letters are noted, and is removed if
     not. Raises NotFound for an unknown publication, BadInput if the file exists, if it cannot be
     written, or while another command writes it.
@@ -45,7 +50,7 @@ def send_letters(books: Books, path: Path, publication_id: int | None = None) ->
 
         def write(letters: Iterator[renewals.Letter]) -> str:
             file.truncate(0)
-            _write(file, letters)
+            _write(file, letters, is_raw=is_raw)
             sync(unfinished.parent)
             return _digest(file)
 
@@ -68,6 +73,7 @@ def copy_letters(
     publication_id: int | None = None,
     *,
     sent_on: str | None = None,
+    is_raw: bool = False,
 ) -> list[renewals.Due]:
     """Return the letters that are due today, or that were sent on a day (``sent_on``).
 
@@ -81,7 +87,7 @@ def copy_letters(
                 _check_free(path)
                 try:
                     with new_file(unfinished) as file:
-                        _write(file, letters.rows)
+                        _write(file, letters.rows, is_raw=is_raw)
                     _give_name(unfinished, path)
                 finally:
                     unfinished.unlink(missing_ok=True)
@@ -150,10 +156,10 @@ def _digest(file: IO[str]) -> str:
     return hashlib.file_digest(file.buffer, "sha256").hexdigest()  # type: ignore[attr-defined]
 
 
-def _write(file: IO[str], letters: Iterator[renewals.Letter]) -> None:
+def _write(file: IO[str], letters: Iterator[renewals.Letter], *, is_raw: bool) -> None:
     file.seek(0)
     writer = csv.writer(file)
     writer.writerow(renewals.LETTER)
-    writer.writerows(letters)
+    writer.writerows(letters if is_raw else map(harmless, letters))
     file.flush()
     os.fsync(file.fileno())

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from masthead.books import Books, replacements
 from masthead.books.issues import DIGITAL, PRINTED, mail_file_rows, mark_written
 from masthead.errors import BadInput
-from masthead.loading.export import harmless
+from masthead.loading.export import harmless, is_formula
 from masthead.private_files import new_file
 from masthead.store.database import Row
 
@@ -20,14 +20,14 @@ _NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 class Wanted(NamedTuple):
     """Which file to write: that of the issue's main list, or of one of its gap lists.
 
-    ``digital`` writes the email addresses of those who get no printed copy. ``for_spreadsheets``
-    puts an apostrophe before text that a spreadsheet would take for a formula.
+    ``digital`` writes the email addresses of those who get no printed copy. ``is_raw`` writes text
+    exactly as it is stored, for a program; otherwise a spreadsheet reads none as a formula.
     """
 
     issue_id: int
     mailing_list_id: int | None = None
     digital: bool = False
-    for_spreadsheets: bool = False
+    is_raw: bool = False
 
 
 def write_mail_file(books: Books, wanted: Wanted, path: Path, *, dry_run: bool = False) -> int:
@@ -43,11 +43,11 @@ def write_mail_file(books: Books, wanted: Wanted, path: Path, *, dry_run: bool =
         return mail_file_rows(books, written, digital=wanted.digital)
 
     columns = DIGITAL if wanted.digital else PRINTED
-    return _write(path, columns, rows, is_for_spreadsheets=wanted.for_spreadsheets, dry_run=dry_run)
+    return _write(path, columns, rows, is_raw=wanted.is_raw, dry_run=dry_run)
 
 
 def write_replacements(
-    books: Books, path: Path, written_at: str | None = None, *, for_spreadsheets: bool = False
+    books: Books, path: Path, written_at: str | None = None, *, is_raw: bool = False
 ) -> int:
     """Write the copies that wait for the next file of replacements, or a former file again.
 
@@ -60,7 +60,7 @@ def write_replacements(
         which = written_at or replacements.mark_written(books).written_at
         return replacements.file_rows(books, which)
 
-    return _write(path, replacements.COLUMNS, rows, is_for_spreadsheets=for_spreadsheets)
+    return _write(path, replacements.COLUMNS, rows, is_raw=is_raw)
 
 
 def _write(
@@ -68,7 +68,7 @@ def _write(
     columns: Sequence[str],
     rows: Callable[[], AbstractContextManager[Iterator[Row]]],
     *,
-    is_for_spreadsheets: bool,
+    is_raw: bool,
     dry_run: bool = False,
 ) -> int:
     if path.suffix.lower() not in {".csv", ".xlsx"}:
@@ -78,9 +78,10 @@ def _write(
         with new_file(unfinished):
             pass
         with rows() as found:
-            harmless_rows = map(harmless, found) if is_for_spreadsheets else found
-            write = _write_csv if path.suffix.lower() == ".csv" else _write_xlsx
-            count = write(unfinished, columns, harmless_rows)
+            if path.suffix.lower() == ".csv":
+                count = _write_csv(unfinished, columns, found if is_raw else map(harmless, found))
+            else:
+                count = _write_xlsx(unfinished, columns, found)
         if not dry_run:
             unfinished.replace(path)
     except OSError as error:
@@ -101,7 +102,11 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]
 
 
 def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
-    """Write the rows into a sheet, row by row, with all texts as texts."""
+    """Write the rows into a sheet, row by row, with all texts as texts.
+
+    A text that a spreadsheet would take for a formula if somebody edited it is marked as a text,
+    which does not change its value.
+    """
     # Imported only here, since the import is slow.
     from openpyxl import Workbook  # noqa: PLC0415
     from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
@@ -117,6 +122,7 @@ def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]
                 cell = WriteOnlyCell(sheet, text)
                 if isinstance(value, str):
                     cell.data_type = "s"
+                    cell.quotePrefix = is_formula(value)
                 cells.append(cell)
             sheet.append(cells)
         book.save(path)

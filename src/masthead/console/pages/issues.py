@@ -143,7 +143,7 @@ def file(request: PageRequest) -> Response:
     is_digital = bool(form["digital"])
     name = f"issue-{_id(request)}{f'-list-{key}' if key else ''}{'-digital' if is_digital else ''}"
     path = folder / f"{name}.{kind}"
-    wanted = Wanted(_id(request), key, is_digital, bool(form["for_spreadsheets"]))
+    wanted = Wanted(_id(request), key, is_digital, bool(form["raw"]))
     try:
         write_mail_file(request.books_for("write a mail file"), wanted, path)
     except BadInput as error:

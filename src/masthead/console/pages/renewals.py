@@ -54,7 +54,7 @@ def send(request: PageRequest) -> Response:
     out = io.StringIO(newline="")
 
     def write(letters: Iterator[operations.Letter]) -> None:
-        _write(out, letters, is_harmless=bool(form["for_spreadsheets"]))
+        _write(out, letters, is_raw=bool(form["raw"]))
 
     with request.books_for("send renewals").together(dry_run=not is_sure) as inside:
         due = _letters_due(inside, publication)
@@ -77,18 +77,17 @@ def sent(request: PageRequest) -> Response:
     books = request.books_for("renewals of a day")
     try:
         with operations.written_letters(books, sent_on=day) as letters:
-            is_harmless = bool(request.query.get("for_spreadsheets"))
-            _write(out, letters.rows, is_harmless=is_harmless)
+            _write(out, letters.rows, is_raw=bool(request.query.get("raw")))
     except BadInput as error:
         form.refuse("day", sentence(error))
         return _shown(request, form, 400)
     return _file(out, f"letters-{day}.csv")
 
 
-def _write(out: IO[str], rows: Iterator[operations.Letter], *, is_harmless: bool) -> None:
+def _write(out: IO[str], rows: Iterator[operations.Letter], *, is_raw: bool) -> None:
     writer = csv.writer(out)
     writer.writerow(operations.LETTER)
-    writer.writerows(map(harmless, rows) if is_harmless else rows)
+    writer.writerows(rows if is_raw else map(harmless, rows))
 
 
 def _file(out: io.StringIO, name: str) -> Response:

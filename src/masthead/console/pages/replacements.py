@@ -52,7 +52,6 @@ def file(request: PageRequest) -> Response:
             request.books_for("write a file of replacements"),
             path,
             form["written_at"] or None,
-            for_spreadsheets=True,
         )
     except BadInput as error:
         until_sent.close()
