@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 from pathlib import Path
@@ -184,17 +185,19 @@ class Browser:
         return {each["name"]: each["value"] for each in self._driver.get_cookies()}
 
     def save_picture(self, path: Path, height_max: int) -> None:
-        """Write a PNG file of the whole page, at most so many pixels high."""
-        height = int(self._driver.execute_script("return document.documentElement.scrollHeight"))
-        width = int(self._driver.execute_script("return window.innerWidth"))
+        """Write a picture of the page, at most so many pixels high: ``.png`` or ``.webp``."""
+        height = int(self.run("return document.documentElement.scrollHeight"))
         size = {
-            "width": width,
+            "width": int(self.run("return window.innerWidth")),
             "height": min(height, height_max),
             "deviceScaleFactor": 1,
             "mobile": False,
         }
         self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        self._driver.save_screenshot(str(path))
+        self._driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+        form = {"format": path.suffix[1:], **({"quality": 40} if path.suffix == ".webp" else {})}
+        shown = self._driver.execute_cdp_cmd("Page.captureScreenshot", form)
+        path.write_bytes(base64.b64decode(shown["data"]))
 
     def requests(self) -> list[str]:
         """Return the URL of each request that went to a network so far."""

@@ -1,25 +1,149 @@
-"""Makes the pictures of the console's page of the docs: ``python -m tests.system.pictures``.
+"""Makes the pictures of the console's pages for the docs: ``python -m tests.system.pictures``.
 
-Of a demo, in Chromium, so that they can be made again when the pages change.
+Of a demo, in Chromium, so that they can be made again when the pages change: each page on a wide
+screen and on a phone, in light and in dark colours.
 """
 
 from __future__ import annotations
 
+import itertools
+import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.cli.running import lines_until, running
 from tests.servers import ROOT
 from tests.system.browsing import Browser
 
-FOLDER = ROOT / "docs" / "images"
-WIDTH = 1100
-HEIGHT_MAX = 900
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = ROOT / "docs" / "console-pages.md"
+FOLDER = ROOT / "docs" / "images" / "console"
+SCREENS = {"wide": (1280, 1000), "phone": (390, 1200)}
+"""Each screen by its width, and how much of a page is shown at most."""
+
+SCHEMES = ("light", "dark")
+_HEAD = """\
+# The pages of the console, in pictures
+
+Each page of the [console](console.md) with the data of the demo, as a manager sees it: on a wide
+screen and on a phone, in light and in dark colours. They are made with
+`python -m tests.system.pictures`."""
+
+
+class Shown(NamedTuple):
+    """A page, what there is to see, its path, and what is done there before the picture."""
+
+    name: str
+    about: str
+    path: str
+    act: Callable[[Browser], None] = lambda _: None
+
+
+def _order(browser: Browser) -> None:
+    browser.choose("#bundle", "Harbor")
+    browser.click("#is_paid")
+    browser.follow("Check the order")
+    browser.read_until("section.card", "Total")
+
+
+def _merge(browser: Browser) -> None:
+    browser.write("main input[type=search], main input[role=combobox]", "susan lopez")
+    browser.follow("Compare the two")
+    browser.read_until("h1", "Merge")
+
+
+def _cancel(browser: Browser) -> None:
+    browser.click("#refund")
+    browser.follow("Look at what will happen")
+    browser.read_until(".summary", "This will happen")
+
+
+def _close(browser: Browser) -> None:
+    browser.click("tbody th a")
+    browser.follow("Look at what closing gives")
+    browser.read_until("h1", "Close")
+
+
+def _closed(browser: Browser) -> None:
+    browser.run("[...document.querySelectorAll('table')].at(-1).querySelector('th a').click()")
+    browser.read_until("h1", "closed")
+
+
+def _gap(browser: Browser) -> None:
+    _closed(browser)
+    browser.follow("Look at what a gap list gives")
+    browser.read_until("h1", "Gap list")
+
+
+def _reopen(browser: Browser) -> None:
+    _closed(browser)
+    browser.follow("Look at what reopening undoes")
+    browser.read_until("h1", "Reopen")
+
+
+def _letters(browser: Browser) -> None:
+    browser.read_until("#counted", "Counted")
+    browser.send("Look at what will be written")
+    browser.read_until(".summary", "effort")
+
+
+def _counted(browser: Browser) -> None:
+    browser.read_until("#counted", "Counted")
+
+
+PAGES = (
+    Shown("today", "Today", "/", _counted),
+    Shown("find", "Find", "/find?q=adams"),
+    Shown("subscriber", "A subscriber", "/subscribers/1"),
+    Shown("correct", "Correct a subscriber", "/subscribers/1/edit"),
+    Shown("address", "Correct an address", "/addresses/1/edit"),
+    Shown("merge", "Merge two readers", "/subscribers/1/merge"),
+    Shown("change", "Change a subscription", "/subscriptions/1/set"),
+    Shown("suspend", "Suspend a subscription", "/subscriptions/1/suspend"),
+    Shown("extend", "Extend a subscription", "/subscriptions/1/extend"),
+    Shown("move", "Move a subscription", "/subscriptions/1/address"),
+    Shown("temporary-address", "A temporary address", "/subscriptions/1/temporary-address"),
+    Shown("cancel", "Cancel a subscription", "/subscriptions/1/cancel"),
+    Shown("cancel-sentence", "Before it is cancelled", "/subscriptions/1/cancel", _cancel),
+    Shown("replacement", "Send a copy again", "/subscriptions/1/replacement"),
+    Shown("order-new", "A new order", "/orders/new?subscriber=1"),
+    Shown("order-sentence", "Before the order is saved", "/orders/new?subscriber=1", _order),
+    Shown("order", "An order", "/orders/1332"),
+    Shown("order-unpaid", "An order that is not paid", "/orders/1333"),
+    Shown("pay", "Book a payment", "/orders/1333/pay"),
+    Shown("refund", "Refund an item", "/orders/1332/refund"),
+    Shown("dispute", "Note a dispute", "/orders/1332/dispute"),
+    Shown("issues", "Issues", "/issues"),
+    Shown("issue", "An issue that is closed", "/issues", _closed),
+    Shown("closing", "Before an issue is closed", "/issues", _close),
+    Shown("gap-list", "Before a gap list is made", "/issues", _gap),
+    Shown("reopening", "Before an issue is reopened", "/issues", _reopen),
+    Shown("replacements", "Copies to send again", "/replacements"),
+    Shown("renewals", "Renewals", "/renewals", _counted),
+    Shown("letters", "Before letters are written", "/renewals", _letters),
+    Shown("effort", "Efforts of a publication", "/renewals/1/effort"),
+    Shown("reports", "Reports", "/reports"),
+    *(
+        Shown(f"report-{kind}", f"Report: {kind.replace('-', ' ')}", f"/reports/{kind}", _counted)
+        for kind in ("press-run", "circulation", "liability", "expiries", "renewals")
+    ),
+    Shown("lists", "Lists", "/lists"),
+    Shown("list", "A list", "/lists/112"),
+    Shown("partners", "Partners", "/partners"),
+    Shown("loads", "Loads", "/loads"),
+    Shown("feed", "Feed", "/feed"),
+    Shown("log", "Log", "/audit"),
+    Shown("not-found", "A page that is not there", "/nowhere"),
+)
 
 
 def make() -> None:
-    """Write each picture."""
-    FOLDER.mkdir(exist_ok=True)
+    """Write each picture, and the page of the docs that shows them."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{folder}/demo.db"
         with running("demo", "--port=0", "--console-port=0", database=database) as process:
@@ -29,34 +153,45 @@ def make() -> None:
                 _visit(browser, console)
             finally:
                 browser.quit()
+    PAGE.write_text(page(), encoding="utf-8")
+
+
+def page() -> str:
+    """Return the page of the docs."""
+    sections = [
+        f"## {about}\n\n"
+        + "\n".join(
+            f"![{about}, {screen}, {scheme}](images/console/{_file(name, screen, scheme)})"
+            for screen, scheme in itertools.product(SCREENS, SCHEMES)
+        )
+        for name, about in [("sign-in", "Sign in"), *((each.name, each.about) for each in PAGES)]
+    ]
+    return "\n\n".join((_HEAD, *sections)) + "\n"
 
 
 def _visit(browser: Browser, console: str) -> None:
-    browser.set_width(WIDTH)
     browser.open(console)
+    _save(browser, "sign-in")
     browser.write("#name", "demo")
     browser.write("#password", "demo-operator")
     browser.click("button.main")
-    browser.read_until("#counted", "owed to readers")
-    _save(browser, "today")
-    browser.open(f"{console}/subscribers/1")
-    _save(browser, "subscriber")
-    browser.open(f"{console}/orders/new?subscriber=1")
-    browser.choose("#bundle", "Harbor")
-    browser.click("#is_paid")
-    browser.follow("Check the order")
-    browser.read_until("section.card", "Total")
-    _save(browser, "order")
-    browser.open(f"{console}/issues")
-    browser.click("tbody th a")
-    browser.follow("Look at what closing gives")
-    browser.read_until("h1", "Close")
-    _save(browser, "closing")
+    browser.read_until("nav.main", "Today")
+    for each in PAGES:
+        browser.set_width(SCREENS["wide"][0])
+        browser.open(f"{console}{each.path}")
+        each.act(browser)
+        _save(browser, each.name)
 
 
 def _save(browser: Browser, name: str) -> None:
-    browser.save_picture(FOLDER / f"{name}.png", HEIGHT_MAX)
-    browser.set_width(WIDTH)
+    for (screen, (width, height_max)), scheme in itertools.product(SCREENS.items(), SCHEMES):
+        browser.set_width(width)
+        browser.set_scheme(scheme)
+        browser.save_picture(FOLDER / _file(name, screen, scheme), height_max)
+
+
+def _file(name: str, screen: str, scheme: str) -> str:
+    return f"{name}-{screen}-{scheme}.webp"
 
 
 if __name__ == "__main__":
