@@ -14,7 +14,7 @@ TEXT = 4.5
 """WCAG 2.2, 1.4.3: text on its background."""
 
 CONTROL = 3.0
-"""WCAG 2.2, 1.4.11: borders of controls, and the focus."""
+"""WCAG 2.2, 1.4.11: borders of controls, the focus, and the bars and lines of plots."""
 
 SURFACES = ("page", "card", "accent-soft")
 PAIRS = [
@@ -26,6 +26,7 @@ PAIRS = [
     ("accent-ink", "accent", TEXT),
     ("bad-ink", "bad", TEXT),
     *(("edge", surface, CONTROL) for surface in SURFACES),
+    *((f"plot-{number}", "card", CONTROL) for number in range(8)),
 ]
 """A colour, what it stands on, and the contrast that it needs."""
 
