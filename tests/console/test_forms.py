@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.console.forms import Form, StaleError, changed_since, seen_of
+from masthead.console.forms import Choices, Form, StaleError, seen_of, take_over
 from masthead.console.pages import PAGES
 from masthead.store import audit
 from tests.circulation.desk import at_desk
@@ -59,27 +59,72 @@ def test_the_limit_of_an_operation_is_said_beside_its_field(browser: Browser, de
     assert dump(desk) == before
 
 
-def test_the_second_of_two_operators_is_told_what_changed_and_loses_nothing(
-    console: Console, desk: Desk
-) -> None:
-    """decisions, "Two operators at one record": then the second one saves on purpose."""
+def test_what_only_one_of_two_operators_changed_stays(console: Console, desk: Desk) -> None:
+    """decisions, "Two operators at one record": each field has the value of who changed it."""
     path = "/subscribers/16/edit"
     first, second = console.signed_in("manager"), console.signed_in("clerk")
     opened = {browser: input_values(browser.get(path).text) for browser in (first, second)}
-    saved = first.post(path, {**opened[first], "first_name": "Grace"})
+    saved = first.post(path, {**opened[first], "first_name": "Grace", "email": "g@example.org"})
     assert saved.status_code == 303
-    told = second.post(path, {**opened[second], "last_name": "Hopper"})
+    also = second.post(path, {**opened[second], "last_name": "Hopper"})
+    assert also.status_code == 303
+    assert _names(desk, 16) == ("Grace", "Hopper")
+    said = " ".join(second.get(also.headers["Location"]).text.split())
+    assert "Somebody else changed First name, Email meanwhile, and that stays." in said
+
+
+def test_who_changed_what_somebody_else_changed_too_is_asked_about_that_alone(
+    console: Console, desk: Desk
+) -> None:
+    """decisions, "Two operators at one record": then the second one saves on purpose."""
+    path = "/subscribers/18/edit"
+    first, second = console.signed_in("manager"), console.signed_in("clerk")
+    opened = {browser: input_values(browser.get(path).text) for browser in (first, second)}
+    changed = {"first_name": "Grace", "last_name": "Murray", "email": ""}
+    assert first.post(path, {**opened[first], **changed}).status_code == 303
+    typed = {"first_name": "Hedy", "last_name": "Murray"}
+    told = second.post(path, {**opened[second], **typed})
     assert told.status_code == 409
     assert "Somebody else changed this since you opened it" in told.text
-    row = '<th scope="row">First name</th><td>Ada</td><td>Grace</td><td>Ada</td>'
-    assert row in "".join(line.strip() for line in told.text.splitlines())
-    assert 'scope="row">Last name' not in told.text
+    assert _rows(told.text) == [["First name", "Ada", "Grace", "Hedy"]]
     kept = input_values(told.text)
-    assert (kept["first_name"], kept["last_name"]) == ("Ada", "Hopper")
-    assert _names(desk, 16) == ("Grace", "Reader 16")
-    again = second.post(path, {**kept, "first_name": "Grace"})
+    assert (kept["first_name"], kept["last_name"], kept["email"]) == ("Hedy", "Murray", "")
+    assert _names(desk, 18) == ("Grace", "Murray")
+    again = second.post(path, kept)
     assert again.status_code == 303
-    assert _names(desk, 16) == ("Grace", "Hopper")
+    assert _names(desk, 18) == ("Hedy", "Murray")
+
+
+def test_a_change_is_said_with_labels_and_in_words(console: Console, desk: Desk) -> None:
+    path = "/subscriptions/1/set"
+    first, second = console.signed_in("manager"), console.signed_in("clerk")
+    opened = {
+        browser: input_values(browser.get(path).text) | {"type": "Print", "campaign": "0"}
+        for browser in (first, second)
+    }
+    assert first.post(path, {**opened[first], "campaign": "1"}).status_code == 303
+    try:
+        suspended = input_values(first.get("/subscriptions/1/suspend").text)
+        suspended |= {"from_date": "2190-11-30", "to_date": "2190-12-01"}
+        assert first.post("/subscriptions/1/suspend", suspended).status_code == 303
+        told = second.post(path, {**opened[second], "copies": "2"})
+        assert told.status_code == 409
+        suspensions = "30 November 2190 to 1 December 2190"
+        assert _rows(told.text) == [["Suspensions", "nothing", suspensions, ""]]
+    finally:
+        resumed = input_values(first.get("/subscriptions/1/resume").text)
+        first.post("/subscriptions/1/resume", {**resumed, "from_date": "2190-11-30"})
+
+
+def _rows(page: str) -> list[list[str]]:
+    """Return the cells of the changes that a page shows."""
+    import re  # noqa: PLC0415
+
+    (table,) = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
+    return [
+        [html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    ]
 
 
 def _names(desk: Desk, key: int) -> tuple[object, ...]:
@@ -104,29 +149,57 @@ def test_a_form_that_was_sent_without_what_it_had_shown_changes_nothing(
     assert dump(desk) == before
 
 
-VALUES = st.dictionaries(
-    st.sampled_from(["first_name", "copies", "until"]),
-    st.none() | st.integers() | st.text(alphabet=st.characters(exclude_categories=["Cs"])),
+VALUES = st.fixed_dictionaries(
+    dict.fromkeys(
+        ("first_name", "copies", "until", "depends"),
+        st.none()
+        | st.booleans()
+        | st.integers(0, 2)
+        | st.sampled_from(["a", " a", "a\r\nb", "a\nb", "1"])
+        | st.lists(st.sampled_from("ab"), max_size=2),
+    )
 )
 
 
+def _sent(value: object) -> str:
+    """Return a value as a browser sends it."""
+    if value is None or value is False:
+        return ""
+    text = ", ".join(sorted(value)) if isinstance(value, list) else str(value)
+    return "1" if value is True else text.strip().replace("\r\n", "\n")
+
+
 @examples(200, 10_000)
-@given(VALUES, VALUES)
-def test_a_form_is_stale_exactly_where_a_value_that_it_had_shown_is_another_now(
-    then: dict[str, Any], now: dict[str, Any]
+@given(VALUES, VALUES, VALUES)
+def test_each_field_has_the_value_of_who_changed_it_and_only_what_both_changed_is_asked(
+    then: dict[str, Any], now: dict[str, Any], typed: dict[str, Any]
 ) -> None:
-    form = Form({"seen": seen_of(then)})
-
-    def text(values: dict[str, Any], name: str) -> str:
-        return "" if values.get(name) is None else str(values[name])
-
-    expected = {name for name in now if text(now, name) != text(then, name)}
+    """decisions, "Two operators at one record"."""
+    fields = {"first_name", "copies", "until"}
+    form = Form({"seen": seen_of(then), **{name: _sent(typed[name]) for name in fields}})
+    expected, asked = {}, set()
+    for name, value in then.items():
+        old, new, mine = _sent(value), _sent(now[name]), _sent(typed[name])
+        is_asked = old != new and (name == "depends" or mine not in {old, new})
+        if is_asked:
+            asked.add(name)
+        expected[name] = new if mine == old else mine
     found: set[str] = set()
     try:
-        changed_since(form, now)
+        take_over(form, now, fields)
     except StaleError as error:
         found = {change.field for change in error.changes}
-    assert found == expected
+    assert found == asked
+    assert {name: _sent(form[name]) for name in fields} == {name: expected[name] for name in fields}
+
+
+def test_a_choice_has_changed_if_its_label_is_another_one() -> None:
+    then = Choices([("1", "March"), ("2", "April")])
+    form = Form({"seen": seen_of({"issue": then}), "issue": "2"})
+    assert take_over(form, {"issue": Choices([("2", "April"), ("3", "May")])}, {"issue"}) == []
+    for now in (Choices([("2", "June")]), Choices([("1", "March")])):
+        with pytest.raises(StaleError):
+            take_over(form, {"issue": now}, {"issue"})
 
 
 TEXTS = st.one_of(

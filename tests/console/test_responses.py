@@ -125,5 +125,5 @@ def test_the_log_has_a_line_of_each_request_without_what_was_typed(
     log.end_logs()
     printed = "".join(log_lines)
     assert "path='/find' status=200" in printed
-    assert "path='/subscribers/{id:int}/edit' status=409" in printed
+    assert "path='/subscribers/{id:int}/edit' status=400" in printed
     assert "secret" not in printed

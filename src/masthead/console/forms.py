@@ -1,11 +1,11 @@
 """Forms: the input, its errors, and whether another operator changed the record meanwhile.
 
 A refused form is shown again with all of its input. A form that changes a record carries, in
-``seen``, the values of its fields when it was opened.
+``seen``, the record's values when it was opened.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ID_MAX = 2**63 - 1
 _ID = re.compile(r"[0-9]{1,18}")
 _NUMBER = re.compile(r"-?[0-9]{1,30}")
+_NOT_AS_SHOWN = "the form was not sent as it was shown: look at it again"
 
 
 class Form:
@@ -115,8 +116,12 @@ def id_in(text: str) -> int | None:
     return int(text) if _ID.fullmatch(text) else None
 
 
+class Choices(list[tuple[str, str]]):
+    """The values and labels of a choice in a record's state, by field name."""
+
+
 class Change(NamedTuple):
-    """A field that another operator changed after the form was opened."""
+    """What another operator changed after the form was opened, and what this one typed."""
 
     field: str
     opened: str
@@ -137,27 +142,67 @@ def seen_of(values: Mapping[str, object]) -> str:
     return msgspec.json.encode({name: text_of(value) for name, value in values.items()}).decode()
 
 
-def changed_since(form: Form, values: Mapping[str, object]) -> None:
-    """Raise StaleError if the record has changed since the form was opened.
+def take_over(form: Form, values: Mapping[str, object], fields: Collection[str]) -> list[str]:
+    """Take over what another operator changed and this one did not; return the fields' names.
+
+    ``values`` are the record's now, ``fields`` the names of those that the operator types. Raises
+    StaleError if both changed a field, or if something changed on which the form depends, and
+    BadInput for a form that does not carry what it had shown (decisions, "Two operators at one
+    record").
 
     Call it inside the operation that changes the record, so that no other change comes between.
     """
     try:
         seen = msgspec.json.decode(form["seen"] or "{}", type=dict[str, str])
     except msgspec.DecodeError as error:
-        raise BadInput("the form was not sent as it was shown: open the page again") from error
-    found = [
-        Change(name, seen.get(name, ""), now, form[name])
-        for name, now in ((name, text_of(value)) for name, value in values.items())
-        if seen.get(name, "") != now
-    ]
+        raise BadInput(_NOT_AS_SHOWN) from error
+    if not values.keys() <= seen.keys():
+        raise BadInput(_NOT_AS_SHOWN)
+    taken, found = {}, []
+    for name, value in values.items():
+        opened, now, typed = seen[name], text_of(value), form[name]
+        if isinstance(value, Choices):
+            opened, now = _label(opened, typed), _label(now, typed)
+        if _plain(opened) == _plain(now):
+            continue
+        is_typed = name in fields and not isinstance(value, Choices)
+        if is_typed and _plain(typed) == _plain(opened):
+            taken[name] = now
+        elif not is_typed or _plain(typed) != _plain(now):
+            found.append(Change(name, opened, now, typed))
+    form.values.update(taken)
     if found:
         raise StaleError(found)
+    return list(taken)
+
+
+def _label(choices: str, value: str) -> str:
+    """Return the label that a value has among the choices in ``seen``; '' if it is none."""
+    try:
+        labels = dict(msgspec.json.decode(choices, type=list[tuple[str, str]]))
+    except msgspec.DecodeError:
+        return ""
+    return labels.get(value, "")
+
+
+def _plain(text: str) -> str:
+    """Return a text as a form sends it: without spaces at its ends, with one kind of line end."""
+    return text.strip().replace("\r\n", "\n")
 
 
 def text_of(value: object) -> str:
-    """Return a value as a field shows it; None is empty."""
-    return "" if value is None else str(value)
+    """Return a value as a field shows it: None and False are empty, True is 1; lists are sorted."""
+    match value:
+        case None | False:
+            return ""
+        case True:
+            return "1"
+        case Choices():
+            return msgspec.json.encode(sorted(value)).decode()
+        case list() | tuple() | set():
+            return ", ".join(sorted(map(text_of, value)))
+        case _:
+            return str(value)
 
 
 def sentence(said: object) -> str:

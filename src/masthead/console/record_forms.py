@@ -1,9 +1,10 @@
 """Record forms: each changes one record, such as suspending a subscription.
 
-A record form opens with the record's current values. One operation of the books saves it and first
-checks whether another operator has changed the record meanwhile. If the change cannot be undone,
-the form first previews the effect, with a dry run of the same operation. It saves only if the
-effect is still the same.
+A record form opens with the record's current values. One operation of the books saves it. If
+another operator has changed the record meanwhile, it keeps that operator's values of the fields
+that this one did not touch, and asks about the others. If the change cannot be undone, the form
+first previews the effect, with a dry run of the same operation. It saves only if the effect is
+still the same.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,22 +15,27 @@ from starlette.responses import Response
 from masthead.books import Books
 from masthead.console.forms import (
     Change,
+    Choices,
     Form,
     StaleError,
-    changed_since,
     seen_of,
     sentence,
+    take_over,
     text_of,
 )
 from masthead.console.page_request import Page, PageRequest, get, post
 from masthead.console.roles import Action
 from masthead.errors import MastheadError, NotFound
 
+__all__ = ["Choices", "Field", "RecordForm", "State", "pages_of"]
+
 State = Mapping[str, object]
 
-
-class Choices(list[tuple[str, str]]):
-    """The values and labels of a choice in a record's state, by field name."""
+_WORDS = {
+    "cancellation": "How it ends",
+    "cancelled_on": "Ends on",
+}
+"""What a form calls the values on which it depends, if their names are no words of clerks."""
 
 
 class Field(NamedTuple):
@@ -103,16 +109,16 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
     form, key = Form(request.form), _id(request)
     is_sure = not record_form.confirms or bool(form["sure"])
     books = request.books_for(record_form.title.lower())
-    said, changes, is_as_shown = "", list[Change](), True
+    said, taken, changes, is_as_shown = "", list[str](), list[Change](), True
     with request.books.snapshot() as inside:
         state = record_form.state(inside, key)
-    for field in record_form.fields:
-        if form[field.name] and field.action and not request.may(field.action):
-            form.refuse(field.name, f"As {request.operator.role} you cannot {field.action.value}.")
-            return _shown(request, record_form, form, state, status=403)
+    if not _may_type(request, record_form, form):
+        return _shown(request, record_form, form, state, status=403)
     try:
         with form.refusing(), books.together(dry_run=not is_sure) as inside:
-            changed_since(form, record_form.state(inside, key))
+            names = {field.name for field in record_form.fields}
+            state = record_form.state(inside, key)
+            taken = take_over(form, state, names)
             said = sentence(record_form.apply(inside, key, form))
             is_as_shown = not record_form.confirms or not is_sure or said == form["will"]
             if not form.is_good or not is_as_shown:
@@ -122,7 +128,7 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
     except NotFound as error:
         form.refuse("", sentence(error))
     except StaleError as error:
-        changes = error.changes
+        changes = [_in_words(record_form, state, change) for change in error.changes]
     if changes or not form.is_good:
         status = 409 if changes else 400
         return _shown(request, record_form, form, state, status=status, changes=changes)
@@ -131,11 +137,36 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
         return _shown(request, record_form, form, state, status=409, will=said)
     if not is_sure:
         return _shown(request, record_form, form, state, will=said)
+    if taken:
+        labels = [field.label for field in record_form.fields if field.name in taken]
+        said += f" Somebody else changed {', '.join(labels)} meanwhile, and that stays."
     return request.go(record_form.back(key, state), said)
+
+
+def _may_type(request: PageRequest, record_form: RecordForm, form: Form) -> bool:
+    """Return whether the role may fill all fields of the form that are filled."""
+    for field in record_form.fields:
+        if form[field.name] and field.action and not request.may(field.action):
+            form.refuse(field.name, f"As {request.operator.role} you cannot {field.action.value}.")
+    return form.is_good
 
 
 class _RefusedError(MastheadError):
     """Raised to leave the operation of a form that has errors."""
+
+
+def _in_words(record_form: RecordForm, state: State, change: Change) -> Change:
+    """Return a change with the label of its field, and with the labels of a choice."""
+    field = next((each for each in record_form.fields if each.name == change.field), None)
+    if field is None:
+        label = _WORDS.get(change.field) or change.field.replace("_", " ").capitalize()
+        return change._replace(field=label, typed="")
+    choices = state.get(field.name)
+    labels = dict(choices if isinstance(choices, Choices) else field.options)
+    if field.kind == "check":
+        labels = {"": "no", "1": "yes"}
+    _, *texts = change
+    return Change(field.label, *(labels.get(text, text) for text in texts))
 
 
 def _shown(

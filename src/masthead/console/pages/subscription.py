@@ -47,7 +47,6 @@ def _state(books: Books, key: int) -> State:
         "how": "",
         "campaign": values["renew_campaign_active"],
         "issues_left": values["issues"],
-        "unearned_revenue": values["unearned_revenue"],
         "cancelled_on": values["cancelled_on"],
         "cancellation": values["cancellation"],
         "suspensions": ", ".join(
