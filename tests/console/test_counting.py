@@ -134,7 +134,9 @@ def test_letters_are_due_and_not_due_at_once(small: Desk) -> None:
         token = until(browser, "/renewals", "No letter is due today").partition(TOKEN)[2]
         token = token.partition('"')[0]
         effort = input_values(browser.get("/renewals/1/effort").text)
-        browser.post("/renewals/1/effort", {**effort, "effort": "1", "issues_left": "5"})
+        typed = {"effort": "1", "issues_left": "5", "remove": ""}
+        saved = browser.post("/renewals/1/effort", {**effort, **typed})
+        assert saved.status_code == 303, saved.text
         due = until(browser, "/renewals", "In all")
         assert ">2</td>" in due[due.index("In all") :]
         shown = browser.post("/renewals/send", {"publication": ""}, token=token)

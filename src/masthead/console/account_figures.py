@@ -205,19 +205,19 @@ class Counting:
             threading.Thread(target=self._count, args=(task,), daemon=True).start()
 
     def _count(self, task: _Task) -> None:
-        begun, at = monotonic(), self._store.clock()
+        begun, at, kept = monotonic(), self._store.clock(), None
         try:
             value = task.count()
-            took_us = int((monotonic() - begun) * 1_000_000)
-            with self._lock:
-                self._kept[task.key] = _Kept(value, task.newest, at, took_us)
-                self._kept.move_to_end(task.key)
-                if len(self._kept) > _KEPT_MAX:
-                    self._kept.popitem(last=False)
+            kept = _Kept(value, task.newest, at, int((monotonic() - begun) * 1_000_000))
         except MastheadError as error:
             _log.warning("what a page shows could not be counted", reason=str(error))
         finally:
             with self._lock:
+                if kept:
+                    self._kept[task.key] = kept
+                    self._kept.move_to_end(task.key)
+                    if len(self._kept) > _KEPT_MAX:
+                        self._kept.popitem(last=False)
                 del self._tasks[task.key]
                 self._running.remove(task.asker)
                 self._begin_next()
