@@ -12,6 +12,7 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.books import cancelling, catalogue, uncancelling
 from masthead.store.books.cancel_reasons import reasons
+from masthead.store.books.details import look_at_subscription
 from masthead.store.books.issue import find_issue
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, stored_subscription
@@ -20,24 +21,32 @@ from masthead.store.books.subscription import changeable, stored_subscription
 class Endings(NamedTuple):
     """How a subscription can be cancelled: the issues that can be the last one, and the reasons.
 
-    Each issue has its id, name and date.
+    Each issue has its id, name and date. ``newest`` is the date of the newest closed issue, and
+    ``at_end`` the last day if its issues are used up; None if there is none.
     """
 
     issues: list[tuple[int, str, str]]
     reasons: list[str]
+    newest: str | None
+    at_end: str | None
 
 
 def endings(books: Books, subscription_id: int) -> Endings:
     """Return the publication's issues that are not closed, and the publisher's reasons."""
     with books.read() as reading:
         found = stored_subscription(reading.connection, books.account_id, subscription_id)
+        planned = [
+            (each.issue_id, each.name or str(each.issue_id), each.date or "")
+            for each in catalogue.planned_issues(reading)
+            if each.publication_id == found.publication_id and not each.closed_at
+        ]
+        shown = look_at_subscription(reading.connection, books.account_id, subscription_id)
+        last_day = shown.fields["date_expired"] if (found.issues or 0) > 0 else None
         return Endings(
-            [
-                (each.issue_id, each.name or str(each.issue_id), each.date or "")
-                for each in catalogue.planned_issues(reading)
-                if each.publication_id == found.publication_id and not each.closed_at
-            ],
+            sorted(planned, key=lambda each: each[2]),
             [str(name) for _, name in reasons(reading)],
+            found.newest_closed,
+            None if last_day is None else str(last_day),
         )
 
 
@@ -160,14 +169,45 @@ class Uncancelled(NamedTuple):
         return f"the cancelling of subscription {self.subscription_id} was undone"
 
 
-def uncancel(books: Books, subscription_id: int, *, dry_run: bool = False) -> Uncancelled:
+class Undoing(NamedTuple):
+    """Whether a cancelling can be undone: ``why_not`` is the reason if not, else empty.
+
+    ``refunded`` is the cents with tax that undoing takes back.
+    """
+
+    why_not: str
+    refunded: int
+
+
+def undoing(books: Books, subscription_id: int) -> Undoing:
+    """Return whether a cancelling can be undone, and what that takes back."""
+    with books.read() as reading:
+        try:
+            uncancelling.check(reading, subscription_id)
+        except BadInput as error:
+            return Undoing(str(error), 0)
+        return Undoing("", uncancelling.refunded_by(reading, subscription_id))
+
+
+def uncancel(
+    books: Books, subscription_id: int, *, takes_back: bool = True, dry_run: bool = False
+) -> Uncancelled:
     """Undo the cancelling of a subscription, whether it has ended or not.
 
     Terms, issues, the campaign and money are as before; what was booked is taken back today. Raises
     BadInput if the subscription was not cancelled, if its reader was deleted, or if, since it
     ended, an issue of its publication was closed, or money of its orders was paid or refunded.
+    Unless ``takes_back`` is set, raises BadInput, with the ``field``, if money was refunded with
+    the cancelling.
     """
     with books.change(dry_run=dry_run) as change:
+        refunded = uncancelling.refunded_by(change, subscription_id)
+        if refunded and not takes_back:
+            raise BadInput(
+                f"{in_currency(refunded, change.currency)} was given back with the cancelling: say "
+                "that the money did not go out, or comes back",
+                field="takes_back",
+            )
         uncancelling.uncancel(change, subscription_id)
         change.touch([subscription_id])
         done = Uncancelled(subscription_id)

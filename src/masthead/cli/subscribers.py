@@ -2,7 +2,7 @@
 
 import click
 
-from masthead.books import subscribers
+from masthead.books import reader_logins, subscribers
 from masthead.books.subscribers import Found, Sought
 from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.cli.books_options import (
@@ -154,3 +154,35 @@ def merge(
     books = books_of(account, database)
     done = subscribers.merge(books, into, subscriber_id, keep_both=keep_both, dry_run=dry_run)
     say(done, dry_run=dry_run)
+
+
+@subscriber_group.command("login")
+@click.argument("subscriber_id", type=ID)
+@click.option("--new-code", is_flag=True, help="Make a new renewal code and print it.")
+@click.option("--new-password", is_flag=True, help="Make a new password and print it once.")
+@account_options
+def login(
+    subscriber_id: int, account: int | None, database: str, *, new_code: bool, new_password: bool
+) -> None:
+    """Show what a reader signs in with, or make a new renewal code or password.
+
+    The renewal code goes with a postal code, the password with the email address. The old one ends
+    at once. No mail is sent: tell the reader yourself.
+    """
+    books = books_of(account, database)
+    if new_code and new_password:
+        raise BadUsage("give --new-code or --new-password")
+    if new_code:
+        code = reader_logins.renew_code(books, subscriber_id)
+        click.echo(code.sentence)
+        click.echo(code.code)
+    elif new_password:
+        password = reader_logins.set_password(books, subscriber_id)
+        click.echo(password.sentence)
+        click.echo(password.password)
+    else:
+        found = reader_logins.show(books, subscriber_id)
+        click.echo(f"renewal code: {printable(found.renewal_code or '(none)')}")
+        click.echo(f"postal codes: {printable(', '.join(found.postal_codes) or '(none)')}")
+        click.echo(f"email: {printable(found.email or '(none)')}")
+        click.echo(f"password: {'set' if found.has_password else '(none)'}")

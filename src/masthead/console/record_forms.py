@@ -39,7 +39,7 @@ _WORDS = {
 
 
 class Field(NamedTuple):
-    """A field of a record form; ``options`` are the values and labels of a choice.
+    """A field of a record form; ``options`` are the values and labels of a choice or of radios.
 
     Without ``options``, a choice has an empty value and those of the state (:class:`Choices`).
 
@@ -48,7 +48,7 @@ class Field(NamedTuple):
 
     name: str
     label: str
-    kind: Literal["text", "email", "date", "number", "amount", "choice", "check"] = "text"
+    kind: Literal["text", "email", "date", "number", "amount", "choice", "radios", "check"] = "text"
     hint: str = ""
     options: Sequence[tuple[str, str]] = ()
     required: bool = False
@@ -58,6 +58,7 @@ class Field(NamedTuple):
 class RecordForm(NamedTuple):
     """A record form on a record that has an id in the path.
 
+    ``fields`` are the fields, or a function that returns them for the record's state.
     ``state`` returns what the form shows or depends on, and raises NotFound if the record does not
     exist; ``subject`` returns the record's name. ``apply`` makes the change and returns its
     message; it records field errors in the form. ``back`` returns the page that follows, from the
@@ -69,7 +70,7 @@ class RecordForm(NamedTuple):
     title: str
     button: str
     action: Action
-    fields: Sequence[Field]
+    fields: Sequence[Field] | Callable[[State], Sequence[Field]]
     state: Callable[[Books, int], State]
     apply: Callable[[Books, int, Form], str]
     back: Callable[[int, State], str]
@@ -78,6 +79,10 @@ class RecordForm(NamedTuple):
     starts_empty: bool = True
     confirms: bool = False
     undo: str = ""
+
+    def fields_for(self, state: State) -> Sequence[Field]:
+        """Return the fields of the form for a record's state."""
+        return self.fields(state) if callable(self.fields) else self.fields
 
 
 def pages_of(*record_forms: RecordForm) -> list[Page]:
@@ -112,12 +117,12 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
     said, taken, changes, is_as_shown = "", list[str](), list[Change](), True
     with request.books.snapshot() as inside:
         state = record_form.state(inside, key)
-    if not _may_type(request, record_form, form):
+    if not _may_type(request, record_form.fields_for(state), form):
         return _shown(request, record_form, form, state, status=403)
     try:
         with form.refusing(), books.together(dry_run=not is_sure) as inside:
-            names = {field.name for field in record_form.fields}
             state = record_form.state(inside, key)
+            names = {field.name for field in record_form.fields_for(state)}
             taken = take_over(form, state, names)
             said = sentence(record_form.apply(inside, key, form))
             is_as_shown = not record_form.confirms or not is_sure or said == form["will"]
@@ -138,14 +143,15 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
     if not is_sure:
         return _shown(request, record_form, form, state, will=said)
     if taken:
-        labels = [field.label for field in record_form.fields if field.name in taken]
+        fields = record_form.fields_for(state)
+        labels = [field.label for field in fields if field.name in taken]
         said += f" Somebody else changed {', '.join(labels)} meanwhile, and that stays."
     return request.go(record_form.back(key, state), said)
 
 
-def _may_type(request: PageRequest, record_form: RecordForm, form: Form) -> bool:
+def _may_type(request: PageRequest, fields: Sequence[Field], form: Form) -> bool:
     """Return whether the role may fill all fields of the form that are filled."""
-    for field in record_form.fields:
+    for field in fields:
         if form[field.name] and field.action and not request.may(field.action):
             form.refuse(field.name, f"As {request.operator.role} you cannot {field.action.value}.")
     return form.is_good
@@ -157,7 +163,8 @@ class _RefusedError(MastheadError):
 
 def _in_words(record_form: RecordForm, state: State, change: Change) -> Change:
     """Return a change with the label of its field, and with the labels of a choice."""
-    field = next((each for each in record_form.fields if each.name == change.field), None)
+    fields = record_form.fields_for(state)
+    field = next((each for each in fields if each.name == change.field), None)
     if field is None:
         label = _WORDS.get(change.field) or change.field.replace("_", " ").capitalize()
         return change._replace(field=label, typed="")
@@ -183,6 +190,7 @@ def _shown(
         "record_form",
         status,
         record_form=record_form,
+        fields=record_form.fields_for(state),
         form=form,
         choices={
             name: [("", ""), *found] for name, found in state.items() if isinstance(found, Choices)

@@ -14,6 +14,7 @@ class Action(Enum):
     SERVE = "change subscribers and subscriptions"
     PAY = "book payments"
     REFUND = "refund"
+    ERASE = "erase readers"
     CLOSE = "close issues and write their files"
     RENEW = "send renewals"
     PARTNERS = "give partners access"

@@ -3,6 +3,8 @@
 from masthead.console.page_request import Page
 from masthead.console.pages import (
     audit_log,
+    cancelling,
+    erasing,
     feed,
     find,
     issues,
@@ -12,6 +14,7 @@ from masthead.console.pages import (
     order_payments,
     orders,
     partners,
+    reader_login,
     renewals,
     replacements,
     reports,
@@ -28,8 +31,11 @@ PAGES: list[Page] = [
     *find.pages,
     *subscriber.pages,
     *subscriber_edit.pages,
+    *reader_login.pages,
+    *erasing.pages,
     *merging.pages,
     *subscription.pages,
+    *cancelling.pages,
     *orders.pages,
     *order_payments.pages,
     *issues.pages,

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from masthead.books import Books, cancelling, subscriptions
+from masthead.books import Books, subscriptions
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.addresses import FIELDS
 from masthead.console.forms import Form
-from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
+from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.contract.subscription_types import TYPES
 
@@ -94,40 +94,6 @@ def _resume(books: Books, key: int, form: Form) -> str:
     return subscriptions.resume(books, key, resumed).sentence if form.is_good else ""
 
 
-def _cancelling(books: Books, key: int) -> State:
-    """Return the state, with the possible last issues and the publisher's reasons."""
-    found = cancelling.endings(books, key)
-    return {
-        **_state(books, key),
-        "after_issue": Choices(
-            (str(issue_id), f"{name}, {day}") for issue_id, name, day in found.issues
-        ),
-        "reason": Choices((name, name) for name in found.reasons),
-    }
-
-
-def _cancel(books: Books, key: int, form: Form) -> str:
-    when = form.choice("when", "When", tuple(value for value, _ in _WHEN))
-    after_issue = form.number("after_issue", "The issue")
-    if when == "issue" and after_issue is None:
-        form.refuse("after_issue", "Say after which issue it ends.")
-    if not form.is_good:
-        return ""
-    done = cancelling.cancel(
-        books,
-        key,
-        refund=bool(form["refund"]),
-        after_issue=after_issue if when == "issue" else None,
-        at_end=when == "end",
-        reason=form["reason"] or None,
-    )
-    return f"{done.sentence}. You send the money yourself" if done.refunded else done.sentence
-
-
-def _uncancel(books: Books, key: int, _form: Form) -> str:
-    return cancelling.uncancel(books, key).sentence
-
-
 def _extend(books: Books, key: int, form: Form) -> str:
     issues = form.number("issues", "Issues")
     if issues is None:
@@ -198,11 +164,6 @@ def _record_form(  # noqa: PLR0913 - the fields of a record form
     )
 
 
-_WHEN = (
-    ("now", "Now"),
-    ("issue", "After an issue"),
-    ("end", "When its issues are used up"),
-)
 _FROM = Field("from_date", "First day", "date", "Today if it is left empty.")
 _TO = Field("to_date", "Last day", "date")
 
@@ -247,35 +208,6 @@ pages = pages_of(
         (_FROM._replace(label="First day of service again"),),
         _resume,
         "Ends the suspension that lasts today, or else the next one.",
-    ),
-    _record_form(
-        "cancel",
-        "Cancel a subscription",
-        "Cancel the subscription",
-        (
-            Field("when", "When", "choice", options=_WHEN),
-            Field("after_issue", "After the issue", "choice"),
-            Field("reason", "Reason", "choice"),
-            Field(
-                "refund",
-                "Refund what is unearned, with its share of the tax",
-                "check",
-                action=Action.REFUND,
-            ),
-        ),
-        _cancel,
-        "No issue comes after the end, and nobody is asked to renew.",
-        confirms=True,
-        state=_cancelling,
-        undo="It can be undone until the next issue after the end is closed.",
-    ),
-    _record_form(
-        "uncancel",
-        "Undo a cancelling",
-        "Undo the cancelling",
-        (),
-        _uncancel,
-        "Terms, issues, money and renewals are as before, until the next issue is closed.",
     ),
     _record_form(
         "extend",

@@ -11,7 +11,7 @@ from masthead.errors import BadInput
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.subscription import stored_subscription
 from masthead.store.key_lists import KeyLists
 
@@ -21,10 +21,19 @@ _REVIVED = "books_revived"
 def uncancel(books: Operation, subscription_id: int) -> None:
     """Undo the cancelling of a subscription, whether it has ended or not.
 
-    Terms, issues, the campaign and money are as before. Raises NotFound if there is no such
-    subscription. Raises BadInput if the subscription was not cancelled, if its reader was deleted,
-    or if, since it ended, an issue of its publication was closed, or money of its orders was paid
-    or refunded.
+    Terms, issues, the campaign and money are as before. Raises what :func:`check` raises.
+    """
+    if check(books, subscription_id):
+        _revive(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)
+    withdraw(books, subscription_id)
+
+
+def check(books: Reading, subscription_id: int) -> bool:
+    """Return whether a subscription that was cancelled has ended; its cancelling can be undone.
+
+    Raises NotFound if there is no such subscription. Raises BadInput if the subscription was not
+    cancelled, if its reader was deleted, or if, since it ended, an issue of its publication was
+    closed, or money of its orders was paid or refunded.
     """
     stored_subscription(books.connection, books.account_id, subscription_id)
     found = books.row_as(
@@ -59,9 +68,23 @@ def uncancel(books: Operation, subscription_id: int) -> None:
             f"undone; {again}",
             code="cancelled",
         )
-    if ended_on is not None:
-        _revive(books, "c.subscription_id = :subscription_id", subscription_id=subscription_id)
-    withdraw(books, subscription_id)
+    return ended_on is not None
+
+
+def refunded_by(books: Reading, subscription_id: int) -> int:
+    """Return the cents with tax that were refunded when a cancelled subscription ended."""
+    cents = books.value_as(
+        int,
+        """
+        SELECT coalesce(sum(e.refunded + e.tax), 0) FROM cancellations AS c
+        JOIN terms AS t ON t.account_id = :account_id AND t.subscription_id = c.subscription_id
+        JOIN cancelled_terms AS e ON e.account_id = :account_id AND e.term_id = t.term_id
+        WHERE c.account_id = :account_id AND c.subscription_id = :subscription_id
+            AND c.ended_on IS NOT NULL
+        """,
+        subscription_id=subscription_id,
+    )
+    return int(cents or 0)
 
 
 def withdraw(books: Operation, subscription_id: int) -> bool:
@@ -130,7 +153,7 @@ def go_back(books: Operation, issue: Issue) -> None:
     _revive(books, "c.ended_issue_id = :issue_id", issue_id=issue.issue_id)
 
 
-def _was_booked_since(books: Operation, subscription_id: int) -> bool:
+def _was_booked_since(books: Reading, subscription_id: int) -> bool:
     return bool(
         books.row(
             """

@@ -1,0 +1,80 @@
+"""The logins of a reader: what they are, and giving new ones (decisions, "A reader's new login").
+
+Each operation raises NotFound if there is no such reader. Operations that change the login raise
+BadInput if the reader was deleted.
+"""
+
+from typing import NamedTuple
+
+from masthead.books.account import Books
+from masthead.errors import BadInput
+from masthead.store.books import reader_logins
+from masthead.store.books.operation import Operation
+from masthead.store.books.reader_logins import Login
+
+__all__ = ["Login", "NewCode", "NewPassword", "renew_code", "set_password", "show"]
+
+
+class NewCode(NamedTuple):
+    """A reader's new renewal code. The sentence, which the log keeps, does not have it."""
+
+    subscriber_id: int
+    code: str
+
+    @property
+    def sentence(self) -> str:
+        """What changed, without the code."""
+        return f"subscriber {self.subscriber_id} got a new renewal code; the old one ends"
+
+
+class NewPassword(NamedTuple):
+    """A reader's new password. The sentence, which the log keeps, does not have it."""
+
+    subscriber_id: int
+    password: str
+
+    @property
+    def sentence(self) -> str:
+        """What changed, without the password."""
+        return f"subscriber {self.subscriber_id} got a new password; the old one ends"
+
+
+def show(books: Books, subscriber_id: int) -> Login:
+    """Return the login of a reader."""
+    with books.read() as reading:
+        return reader_logins.login_of(reading, subscriber_id)
+
+
+def renew_code(books: Books, subscriber_id: int) -> NewCode:
+    """Give a reader another renewal code, which is the login together with a postal code.
+
+    The code before it no longer works, and letters that were sent still name it.
+    """
+    with books.change() as change:
+        _current(change, subscriber_id)
+        done = NewCode(subscriber_id, reader_logins.renew_code(change, subscriber_id))
+        change.say(done.sentence)
+    return done
+
+
+def set_password(books: Books, subscriber_id: int) -> NewPassword:
+    """Give a reader another password, which is the login together with the email address.
+
+    It is returned once: only its digest is stored. Raises BadInput if the reader has no email
+    address.
+    """
+    with books.change() as change:
+        if not _current(change, subscriber_id).email:
+            raise BadInput(
+                f"subscriber {subscriber_id} has no email address, which a password goes with"
+            )
+        done = NewPassword(subscriber_id, reader_logins.set_password(change, subscriber_id))
+        change.say(done.sentence)
+    return done
+
+
+def _current(change: Operation, subscriber_id: int) -> Login:
+    found = reader_logins.login_of(change, subscriber_id)
+    if found.delete_date is not None:
+        raise BadInput(f"subscriber {subscriber_id} was deleted on {found.delete_date[:10]}")
+    return found

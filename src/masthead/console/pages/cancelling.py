@@ -1,0 +1,174 @@
+"""Cancelling a subscription, and undoing it."""
+
+from collections.abc import Sequence
+
+from masthead.books import Books, cancelling, subscriptions
+from masthead.books.cancelling import Cancelled, Endings
+from masthead.circulation.amounts import in_currency
+from masthead.console.forms import Form
+from masthead.console.record_forms import Field, RecordForm, State, pages_of
+from masthead.console.roles import Action
+from masthead.console.templating import day_in_words
+from masthead.errors import BadInput
+
+_ISSUES = 4
+"""How many of the next issues the form has beside "Now" and "At the end"."""
+
+
+def _subscription(books: Books, key: int) -> State:
+    values = subscriptions.show(books, key).fields
+    names = (str(values[each]) for each in ("first_name", "last_name") if values[each])
+    return {
+        "subscriber_id": values["subscriber_id"],
+        "publication": values["publication"],
+        "name": " ".join(names),
+        "type": values["type"],
+        "issues": values["issues"],
+        "cancelled_on": values["cancelled_on"],
+        "cancellation": values["cancellation"],
+    }
+
+
+def _to_cancel(books: Books, key: int) -> State:
+    state = _subscription(books, key)
+    if state["cancelled_on"]:
+        raise BadInput(f"this subscription was cancelled on {state['cancelled_on']} already")
+    return {**state, "endings": cancelling.endings(books, key), "currency": books.currency}
+
+
+def _fields_to_cancel(state: State) -> Sequence[Field]:
+    found = state["endings"]
+    assert isinstance(found, Endings)
+    newest = f": the issue of {day_in_words(found.newest)} is the last" if found.newest else ""
+    options = [("now", f"Now{newest}")]
+    options += [
+        (f"issue:{issue_id}", f"After {name}, the issue of {day_in_words(day)}")
+        for issue_id, name, day in found.issues[:_ISSUES]
+    ]
+    if found.at_end:
+        options.append(("end", f"When its issues are used up: {day_in_words(found.at_end)}"))
+    return (
+        Field("when", "When", "radios", options=options),
+        Field("reason", "Reason", "choice", options=[("", ""), *((n, n) for n in found.reasons)]),
+        Field(
+            "refund",
+            "Refund what is not delivered, with its share of the tax",
+            "check",
+            "Otherwise the money is kept. The next page says the sum. You send the money yourself.",
+            action=Action.REFUND,
+        ),
+    )
+
+
+def _cancel(books: Books, key: int, form: Form) -> str:
+    state = _to_cancel(books, key)
+    when = form.choice(
+        "when", "When", tuple(value for value, _ in _fields_to_cancel(state)[0].options)
+    )
+    if not form.is_good:
+        return ""
+    done = cancelling.cancel(
+        books,
+        key,
+        refund=bool(form["refund"]),
+        after_issue=int(when.removeprefix("issue:")) if when.startswith("issue:") else None,
+        at_end=when == "end",
+        reason=form["reason"] or None,
+    )
+    return _told(state, done, when)
+
+
+def _told(state: State, done: Cancelled, when: str) -> str:
+    """Return what a clerk tells the caller."""
+    found = state["endings"]
+    assert isinstance(found, Endings)
+    ends = "ends today"
+    if when == "end":
+        ends = f"ends on {found.at_end}, when its issues are used up"
+    elif done.later:
+        days = {f"issue:{issue_id}": (name, day) for issue_id, name, day in found.issues}
+        ends = "ends after {}, the issue of {}".format(*days[when])
+    said = f"{state['publication']} ({state['type']}) of {state['name']} {ends}"
+    if done.later and when != "end":
+        money = "given back" if done.is_refund else "kept"
+        return f"{said}; what is not delivered then is {money}"
+    if done.refunded:
+        currency = str(state["currency"])
+        back = in_currency(done.refunded + done.tax, currency)
+        return (
+            f"{said}; {back} is given back, of which tax {in_currency(done.tax, currency)}; you "
+            "send the money yourself"
+        )
+    return said if when == "end" else f"{said}; nothing is given back"
+
+
+def _to_undo(books: Books, key: int) -> State:
+    found = cancelling.undoing(books, key)
+    if found.why_not:
+        raise BadInput(found.why_not)
+    back = in_currency(found.refunded, books.currency) if found.refunded else ""
+    return {**_subscription(books, key), "refunded": back}
+
+
+def _fields_to_undo(state: State) -> Sequence[Field]:
+    if not state["refunded"]:
+        return ()
+    return (
+        Field(
+            "takes_back",
+            f"The refund of {state['refunded']} did not go out, or comes back",
+            "check",
+            action=Action.REFUND,
+        ),
+    )
+
+
+def _undo(books: Books, key: int, form: Form) -> str:
+    state = _to_undo(books, key)
+    if state["refunded"] and not form["takes_back"]:
+        form.refuse(
+            "takes_back",
+            f"{state['refunded']} was given back with the cancelling: finance or a manager undoes "
+            "it, and says that the money did not go out or comes back.",
+        )
+        return ""
+    cancelling.uncancel(books, key)
+    return f"{state['publication']} ({state['type']}) of {state['name']} goes on as before"
+
+
+def _back(_key: int, state: State) -> str:
+    return f"/subscribers/{state['subscriber_id']}"
+
+
+def _subject(_key: int, state: State) -> str:
+    return f"{state['publication']} ({state['type']}) of {state['name']}"
+
+
+pages = pages_of(
+    RecordForm(
+        "/subscriptions/{id:int}/cancel",
+        "Cancel a subscription",
+        "Cancel the subscription",
+        Action.SERVE,
+        _fields_to_cancel,
+        _to_cancel,
+        _cancel,
+        _back,
+        _subject,
+        "No issue comes after the end, and nobody is asked to renew.",
+        confirms=True,
+        undo="It can be undone until the next issue after the end is closed.",
+    ),
+    RecordForm(
+        "/subscriptions/{id:int}/uncancel",
+        "Undo a cancelling",
+        "Undo the cancelling",
+        Action.SERVE,
+        _fields_to_undo,
+        _to_undo,
+        _undo,
+        _back,
+        _subject,
+        "Issues, money and renewals are as before.",
+    ),
+)

@@ -1,0 +1,62 @@
+"""Erasing a reader: what it means, and doing it after the name was typed."""
+
+from starlette.responses import Response
+
+from masthead.books import erasure, subscribers
+from masthead.console.forms import Form
+from masthead.console.page_request import PageRequest, get, post
+from masthead.console.roles import Action
+from masthead.errors import MastheadError
+
+_MONEY: dict[str, erasure.Money] = {"earn": "earn", "refund": "refund"}
+
+
+def show(request: PageRequest) -> Response:
+    """Say what erasing the reader means."""
+    return _shown(request, Form({}))
+
+
+def erase(request: PageRequest) -> Response:
+    """Erase the reader whose name was typed."""
+    form, key = Form(request.form), int(request.ids["id"])
+    with request.books.snapshot() as inside:
+        wanted = _name(subscribers.names(inside, key), key)
+        left = erasure.left(inside, key)
+    if " ".join(form["name"].split()).casefold() != wanted.casefold():
+        form.refuse("name", f"Type “{wanted}” to confirm.")
+    money = _MONEY.get(form["money"])
+    if left and money is None:
+        form.refuse("money", "Say what happens to the money of what is not delivered.")
+    if not form.is_good:
+        return _shown(request, form, 400)
+    said = "The reader is erased."
+    try:
+        done = erasure.erase(request.books_for("erase"), key, money)
+    except MastheadError as error:
+        if error.code != "traces_left":
+            raise
+        said += " The database was busy, so its file may have traces: an operator removes them."
+    else:
+        if done.refunded:
+            said += " You send the money of the refund yourself."
+    return request.go(f"/subscribers/{key}", said)
+
+
+def _name(names: subscribers.Texts, key: int) -> str:
+    """Return the name to type; for a reader without one, the email address or the number."""
+    parts = (names["first_name"], names["last_name"])
+    return " ".join(filter(None, parts)) or names["email"] or str(key)
+
+
+def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
+    key = int(request.ids["id"])
+    with request.books.snapshot() as inside:
+        names = subscribers.names(inside, key)
+        left = erasure.left(inside, key)
+    return request.page("erase", status, form=form, key=key, wanted=_name(names, key), left=left)
+
+
+pages = [
+    get("/subscribers/{id:int}/erase", show, Action.ERASE),
+    post("/subscribers/{id:int}/erase", erase, Action.ERASE),
+]
