@@ -189,8 +189,8 @@ def test_the_console_cancels_with_a_reason_and_undoes(desk: Desk) -> None:
         path = "/subscriptions/1/cancel"
         page = browser.get(path).text
         assert 'value="moved"' in page
-        assert "No. 2, 2026-03-01" in page
-        typed = {**input_values(page), "when": "issue", "after_issue": "2", "reason": "moved"}
+        assert "After No. 2, the issue of 1 March 2026" in page
+        typed = {**input_values(page), "when": "issue:2", "reason": "moved"}
         form = browser.post(path, typed)
         assert "It can be undone until the next issue" in form.text
         saved = browser.post(path, input_values(form.text))
@@ -239,3 +239,21 @@ def test_merging_into_a_cancelled_subscription_ends_nothing(desk: Desk) -> None:
     found = desk.subscription(1)
     assert (found["issues"], found["renew_campaign_active"]) == (15, 1)
     assert found["date_expired"] == "2027-04-30"
+
+
+def test_a_refund_is_taken_back_only_by_who_says_so(desk: Desk) -> None:
+    """decisions, "Roles of the console"."""
+    assert cancelling.undoing(desk.books, 1).why_not.endswith(
+        "was not cancelled here: nothing to undo"
+    )
+    done = cancelling.cancel(desk.books, 1, refund=True)
+    cents = done.refunded + done.tax
+    assert cents > 0
+    assert cancelling.undoing(desk.books, 1) == ("", cents)
+    with pytest.raises(MastheadError, match="was given back with the cancelling"):
+        cancelling.uncancel(desk.books, 1, takes_back=False)
+    cancelling.uncancel(desk.books, 1)
+    cancelling.cancel(desk.books, 1, refund=False)
+    assert cancelling.undoing(desk.books, 1) == ("", 0)
+    cancelling.uncancel(desk.books, 1, takes_back=False)
+    assert desk.table("cancellations") == []

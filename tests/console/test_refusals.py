@@ -32,6 +32,7 @@ MAY: dict[str, set[str]] = {
     "/subscribers/{id:int}": EVERYBODY,
     "/subscribers/{id:int}/edit": COUNTER,
     "/subscribers/{id:int}/merge": COUNTER,
+    "/subscribers/{id:int}/move": COUNTER,
     "/subscribers/{id:int}/login": COUNTER,
     "/subscribers/{id:int}/erase": MANAGER,
     "/addresses/{id:int}/edit": COUNTER,

@@ -8,7 +8,7 @@ from masthead.books.account import Books
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store import audit
-from masthead.store.books import contact_details, merging_subscribers, subscriber_search
+from masthead.store.books import contact_details, merging_subscribers, moving, subscriber_search
 from masthead.store.books.details import (
     OrderLine,
     Person,
@@ -42,6 +42,7 @@ __all__ = [
     "edit_address",
     "everything",
     "find",
+    "labels",
     "merge",
     "names",
     "people",
@@ -154,17 +155,23 @@ def everything(books: Books, subscriber_id: int) -> Everything:
 
 
 class Edited(NamedTuple):
-    """What was corrected, such as ``subscriber 5``, and the names of the fields that changed."""
+    """What was corrected, such as ``subscriber 5``, and the names of the fields that changed.
+
+    ``labels`` is how many addresses got the new name.
+    """
 
     what: str
     changed: Sequence[str]
+    labels: int = 0
 
     @property
     def sentence(self) -> str:
         """Which fields changed."""
         if not self.changed:
             return f"{self.what} has these values already: nothing changed"
-        return f"{self.what}: changed {', '.join(self.changed)}"
+        labels = counted(self.labels, "address", "addresses")
+        also = f", and the name on {labels}" if self.labels else ""
+        return f"{self.what}: changed {', '.join(self.changed)}{also}"
 
 
 def names(books: Books, subscriber_id: int) -> Texts:
@@ -176,30 +183,66 @@ def names(books: Books, subscriber_id: int) -> Texts:
         return contact_details.names_of(reading, subscriber_id)
 
 
-def edit(books: Books, subscriber_id: int, values: Texts, *, dry_run: bool = False) -> Edited:
+def labels(books: Books, subscriber_id: int) -> int:
+    """Return how many addresses of a subscriber have the subscriber's name.
+
+    Raises what :func:`names` raises.
+    """
+    with books.read() as reading:
+        found = contact_details.names_of(reading, subscriber_id)
+        return moving.labels_with(reading, subscriber_id, (found["first_name"], found["last_name"]))
+
+
+def edit(
+    books: Books,
+    subscriber_id: int,
+    values: Texts,
+    *,
+    labels_too: bool = False,
+    dry_run: bool = False,
+) -> Edited:
     """Correct some of the fields that :func:`names` returns.
 
+    With ``labels_too``, the subscriber's addresses that have the former name get the new one.
     Raises what :func:`names` raises, and BadInput, with the ``field``, for a text that is too long.
     """
     with books.change(dry_run=dry_run) as change:
+        before = contact_details.names_of(change, subscriber_id)
         changed = contact_details.edit_subscriber(change, subscriber_id, values)
-        done = Edited(f"subscriber {subscriber_id}", changed)
+        renamed = 0
+        if labels_too and {"first_name", "last_name"} & {*changed}:
+            after = contact_details.names_of(change, subscriber_id)
+            renamed = moving.rename_labels(
+                change,
+                subscriber_id,
+                (before["first_name"], before["last_name"]),
+                (after["first_name"], after["last_name"]),
+            )
+        done = Edited(f"subscriber {subscriber_id}", changed, renamed)
         if changed:
             change.say(done.sentence)
     return done
 
 
 class AddressShown(NamedTuple):
-    """The subscriber who has the address, and its fields."""
+    """The subscriber who has the address, its fields, and what goes there, in words."""
 
     subscriber_id: int
     fields: Texts
+    goes_there: str
 
 
 def address(books: Books, address_id: int) -> AddressShown:
     """Return an address. Raises NotFound if there is none."""
     with books.read() as reading:
-        return AddressShown(*contact_details.address_of(reading, address_id))
+        subscriber_id, fields = contact_details.address_of(reading, address_id)
+        going = [_going(*each) for each in moving.goes_there(reading, address_id)]
+        return AddressShown(subscriber_id, fields, ", ".join(going))
+
+
+def _going(publication: str, type_: str | None, has_copies: int, has_bills: int) -> str:
+    what = "copies and bills" if has_copies and has_bills else "copies" if has_copies else "bills"
+    return f"{what} of {publication}{f' ({type_})' if type_ else ''}"
 
 
 def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool = False) -> Edited:

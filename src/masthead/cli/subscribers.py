@@ -1,20 +1,23 @@
-"""``masthead subscriber``: find, show, duplicates, merge."""
+"""``masthead subscriber``: find, show, duplicates, merge, move, login."""
 
 import click
 
-from masthead.books import reader_logins, subscribers
+from masthead.books import moving, reader_logins, subscribers
 from masthead.books.subscribers import Found, Sought
 from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.cli.books_options import (
     ID,
+    Day,
     account_options,
     books_of,
     dry_run,
     say,
     why_history,
 )
+from masthead.cli.subscriptions import address_fields
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import UNLIMITED
+from masthead.errors import BadUsage
 
 _SHOWN = click.IntRange(1, 1_000_000)
 
@@ -154,6 +157,45 @@ def merge(
     books = books_of(account, database)
     done = subscribers.merge(books, into, subscriber_id, keep_both=keep_both, dry_run=dry_run)
     say(done, dry_run=dry_run)
+
+
+@subscriber_group.command("move")
+@click.argument("subscriber_id", type=ID)
+@address_fields
+@click.option(
+    "--subscription",
+    "keys",
+    type=ID,
+    multiple=True,
+    help="Only this one; can be repeated.  [default: all]",
+)
+@click.option("--bills/--no-bills", default=True, show_default=True, help="The bills too.")
+@click.option("--from", "first", type=Day(), help="The first day; today if not given.")
+@click.option("--to", "last", type=Day(), help="The last day, if it is for a while.")
+@dry_run
+@account_options
+def move(
+    subscriber_id: int,
+    keys: tuple[int, ...],
+    first: str | None,
+    last: str | None,
+    account: int | None,
+    database: str,
+    *,
+    bills: bool,
+    dry_run: bool,
+    **fields: str | None,
+) -> None:
+    """Send a reader's subscriptions and bills to another address, in one step.
+
+    Temporary addresses stay. With --from, the former address is kept until the day before; with
+    --to, copies come back after that day, and bills stay where they are (--no-bills).
+    """
+    books = books_of(account, database)
+    chosen = keys or tuple(each.subscription_id for each in moving.movable(books, subscriber_id))
+    given = {name: value for name, value in fields.items() if value}
+    wanted = moving.Move(given, chosen, bills, first, last)
+    say(moving.move(books, subscriber_id, wanted, dry_run=dry_run), dry_run=dry_run)
 
 
 @subscriber_group.command("login")

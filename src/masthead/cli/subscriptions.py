@@ -267,7 +267,8 @@ def extend(
     say(done, dry_run=dry_run)
 
 
-def _address_fields(command: Any) -> Any:
+def address_fields(command: Any) -> Any:
+    """Add an option for each field of an address."""
     for name in reversed(FIELDS):
         command = click.option(f"--{name.replace('_', '-')}", name)(command)
     return command
@@ -275,7 +276,7 @@ def _address_fields(command: Any) -> Any:
 
 @subscription_group.command("address")
 @click.argument("subscription_id", type=ID)
-@_address_fields
+@address_fields
 @click.option("--address-id", type=ID, help="Id of an address that the reader has.")
 @click.option("--from", "first", type=Day(), help="The first day of a temporary address.")
 @click.option("--to", "last", type=Day(), help="Its last day.")

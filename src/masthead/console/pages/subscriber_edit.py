@@ -1,5 +1,7 @@
 """Correcting a subscriber: name and email, and an address in place."""
 
+from collections.abc import Sequence
+
 from masthead.books import Books, subscribers
 from masthead.console.forms import Form
 from masthead.console.pages.subscription import ADDRESS, address_in
@@ -7,14 +9,41 @@ from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 
 
+def _reader(books: Books, key: int) -> State:
+    return {**subscribers.names(books, key), "labels": subscribers.labels(books, key)}
+
+
+def _fields(state: State) -> Sequence[Field]:
+    fields = [
+        Field("first_name", "First name"),
+        Field("last_name", "Last name"),
+        Field("email", "Email", "email"),
+    ]
+    if state["labels"]:
+        addresses = "address" if state["labels"] == 1 else f"{state['labels']} addresses"
+        fields.append(
+            Field(
+                "labels_too",
+                "The name on the labels too",
+                "check",
+                f"The {addresses} of the reader with the same name.",
+            )
+        )
+    return fields
+
+
 def _edit(books: Books, key: int, form: Form) -> str:
     values = {name: form[name] or None for name in ("first_name", "last_name", "email")}
-    return subscribers.edit(books, key, values).sentence
+    return subscribers.edit(books, key, values, labels_too=bool(form["labels_too"])).sentence
 
 
 def _address(books: Books, key: int) -> State:
     found = subscribers.address(books, key)
-    return {**found.fields, "subscriber_id": found.subscriber_id}
+    return {
+        **found.fields,
+        "subscriber_id": found.subscriber_id,
+        "goes_there": found.goes_there or "nothing yet",
+    }
 
 
 def _edit_address(books: Books, key: int, form: Form) -> str:
@@ -28,7 +57,7 @@ def _subscriber(key: int, _state: State) -> str:
 
 def _name(key: int, state: State) -> str:
     names = (str(state[each]) for each in ("first_name", "last_name") if state[each])
-    return " ".join((*names, str(key)))
+    return " ".join(names) or str(key)
 
 
 pages = pages_of(
@@ -37,12 +66,8 @@ pages = pages_of(
         "Correct a subscriber",
         "Save",
         Action.SERVE,
-        (
-            Field("first_name", "First name"),
-            Field("last_name", "Last name"),
-            Field("email", "Email", "email"),
-        ),
-        subscribers.names,
+        _fields,
+        _reader,
         _edit,
         _subscriber,
         _name,
@@ -57,8 +82,8 @@ pages = pages_of(
         _address,
         _edit_address,
         lambda _key, state: f"/subscribers/{state['subscriber_id']}",
-        lambda key, state: f"address {key} of subscriber {state['subscriber_id']}",
-        "Where it stands, for all that goes there. To move a subscription, give it a new address.",
+        lambda _key, state: f"to which go: {state['goes_there']}",
+        "A mistake in the address, for all that goes there. If the reader has moved, use Move.",
         starts_empty=False,
     ),
 )

@@ -102,32 +102,6 @@ def _extend(books: Books, key: int, form: Form) -> str:
     return subscriptions.extend(books, key, issues).sentence
 
 
-def _move(books: Books, key: int, form: Form) -> str:
-    address = _address(form)
-    return subscriptions.move(books, key, address).sentence if form.is_good else ""
-
-
-def _move_for_a_while(books: Books, key: int, form: Form) -> str:
-    address = _address(form)
-    first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
-    for name, day, label in (
-        ("from_date", first, "The first day"),
-        ("to_date", last, "The last day"),
-    ):
-        if day is None:
-            form.refuse(name, f"{label} is needed.")
-    if not form.is_good or first is None or last is None:
-        return ""
-    return subscriptions.move_for_a_while(books, key, address, first, last).sentence
-
-
-def _address(form: Form) -> dict[str, str | None]:
-    address = address_in(form)
-    if not any(address.values()):
-        form.refuse("address", "Say where the copies are to go.")
-    return address
-
-
 def _go_back(books: Books, key: int, form: Form) -> str:
     resumed = form.day("from_date", "The first day")
     return subscriptions.go_back(books, key, resumed).sentence if form.is_good else ""
@@ -219,17 +193,6 @@ pages = pages_of(
             ),
         ),
         _extend,
-    ),
-    _record_form(
-        "address", "Move a subscription", "Move", ADDRESS, _move, "For good, from now on."
-    ),
-    _record_form(
-        "temporary-address",
-        "A temporary address",
-        "Save",
-        (_FROM._replace(hint=""), _TO, *ADDRESS),
-        _move_for_a_while,
-        "Issues dated in that time go there.",
     ),
     _record_form(
         "usual-address",

@@ -52,15 +52,7 @@ def address_for(
         if said := refusal(address, present):
             raise BadInput(said)
         return add_address(books, subscriber_id, address)
-    whose = books.value_as(
-        int,
-        """
-        SELECT subscriber_id FROM addresses
-        WHERE account_id = :account_id AND address_id = :address_id
-        """,
-        address_id=address,
-    )
-    if whose != subscriber_id:
+    if not has_address(books, subscriber_id, address):
         raise BadInput(
             f"subscriber {subscriber_id}, who gets subscription {subscription_id}, has no "
             f"address {address}",
@@ -68,6 +60,19 @@ def address_for(
             subscriber=subscriber_id,
         )
     return address
+
+
+def has_address(books: Operation, subscriber_id: int, address_id: int) -> bool:
+    """Return whether an address is one of the subscriber's."""
+    whose = books.value_as(
+        int,
+        """
+        SELECT subscriber_id FROM addresses
+        WHERE account_id = :account_id AND address_id = :address_id
+        """,
+        address_id=address_id,
+    )
+    return whose == subscriber_id
 
 
 def set_mailing_address(books: Operation, subscription_id: int, address_id: int) -> bool:

@@ -1,0 +1,119 @@
+"""The subscriptions and bills that move with a reader."""
+
+from typing import NamedTuple
+
+from masthead.store.books.operation import Operation, Reading
+
+
+class Movable(NamedTuple):
+    """A subscription of a reader, and where it goes: the street and the city of its address."""
+
+    subscription_id: int
+    publication: str
+    type: str | None
+    mailing_address_id: int | None
+    goes_to: str
+
+
+def movable(books: Reading, subscriber_id: int) -> list[Movable]:
+    """Return the subscriptions of a reader that were not cancelled, by publication."""
+    return books.rows_as(
+        Movable,
+        """
+        SELECT s.subscription_id, coalesce(p.name, ''), s.type, s.mailing_address_id,
+            CASE WHEN a.address IS NULL OR a.city IS NULL
+                THEN coalesce(a.address, a.city, '') ELSE a.address || ', ' || a.city END
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
+        LEFT JOIN addresses AS a
+            ON a.account_id = :account_id AND a.address_id = s.mailing_address_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+            AND s.cancelled_on IS NULL
+        ORDER BY p.name, s.subscription_id
+        """,
+        subscriber_id=subscriber_id,
+    )
+
+
+def move_bills(books: Operation, subscriber_id: int, address_id: int) -> list[int]:
+    """Send the bills that go to a reader to another address; return the subscriptions' ids.
+
+    Those are the bills of subscriptions, the reader's own and others', whose billing address is one
+    of the reader's, and of the reader's own subscriptions without one.
+    """
+    which = """account_id = :account_id AND cancelled_on IS NULL
+        AND (billing_address_id IN (SELECT a.address_id FROM addresses AS a
+                WHERE a.account_id = :account_id AND a.subscriber_id = :subscriber_id)
+            OR (billing_address_id IS NULL AND subscriber_id = :subscriber_id))
+        AND (billing_address_id IS NULL OR billing_address_id <> :address_id)"""
+    values = {"subscriber_id": subscriber_id, "address_id": address_id}
+    found = books.rows_as(
+        tuple[int], f"SELECT subscription_id FROM subscriptions WHERE {which}", **values
+    )
+    books.change(
+        f"""
+        UPDATE subscriptions SET billing_address_id = :address_id, commit_id = :commit_id
+        WHERE {which}
+        """,
+        commit_id=books.commit_id,
+        **values,
+    )
+    return sorted(key for (key,) in found)
+
+
+def rename_labels(
+    books: Operation,
+    subscriber_id: int,
+    before: tuple[str | None, str | None],
+    after: tuple[str | None, str | None],
+) -> int:
+    """Give the addresses of a reader with one first and last name another; return their number."""
+    return books.change(
+        f"""
+        UPDATE addresses SET first_name = :first, last_name = :last, commit_id = :commit_id
+        WHERE {_NAMED}
+        """,
+        subscriber_id=subscriber_id,
+        first=after[0],
+        last=after[1],
+        old_first=before[0] or "",
+        old_last=before[1] or "",
+        commit_id=books.commit_id,
+    )
+
+
+def labels_with(books: Reading, subscriber_id: int, name: tuple[str | None, str | None]) -> int:
+    """Return how many addresses of a reader have a first and last name."""
+    count = books.value_as(
+        int,
+        f"SELECT count(*) FROM addresses WHERE {_NAMED}",
+        subscriber_id=subscriber_id,
+        old_first=name[0] or "",
+        old_last=name[1] or "",
+    )
+    return count or 0
+
+
+_NAMED = """account_id = :account_id AND subscriber_id = :subscriber_id
+    AND coalesce(first_name, '') = :old_first AND coalesce(last_name, '') = :old_last
+    AND (first_name IS NOT NULL OR last_name IS NOT NULL)"""
+
+
+def goes_there(books: Reading, address_id: int) -> list[tuple[str, str | None, int, int]]:
+    """Return what goes to an address: publication, type, whether copies do, whether bills do."""
+    return books.rows_as(
+        tuple[str, str | None, int, int],
+        """
+        SELECT coalesce(p.name, ''), s.type,
+            CASE WHEN s.mailing_address_id = :address_id THEN 1 ELSE 0 END,
+            CASE WHEN s.billing_address_id = :address_id THEN 1 ELSE 0 END
+        FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.cancelled_on IS NULL
+            AND (s.mailing_address_id = :address_id OR s.billing_address_id = :address_id)
+        ORDER BY p.name, s.subscription_id
+        """,
+        address_id=address_id,
+    )

@@ -1,0 +1,206 @@
+"""The acts of a telephone call, each as the browser of its role sends it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.books import orders
+from masthead.circulation.ordering import Item, Order, Person
+from masthead.store.passwords import fits
+from tests.circulation.two_readers import fill
+from tests.console.browser import input_values, serving_console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.circulation.desk import Desk
+    from tests.console.browser import Browser, Console
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Desk:
+    """Ada pays for her subscription 1 and for Ben's 2; both received issue 4."""
+    fill(shared)
+    return shared
+
+
+@pytest.fixture
+def console(desk: Desk) -> Iterator[Console]:
+    """The console with a clerk, finance and a manager."""
+    with serving_console(desk.store) as found:
+        for role in ("clerk", "finance", "manager"):
+            found.add(role, role)
+        yield found
+
+
+def send(browser: Browser, path: str, **typed: str) -> Any:
+    """Fill in the form of a page, look at what will happen if it says so, and save."""
+    answer = browser.post(path, {**input_values(browser.get(path).text), **typed})
+    if answer.status_code == 200 and 'name="will"' in answer.text:
+        answer = browser.post(path, input_values(answer.text))
+    return answer
+
+
+def shown(browser: Browser, answer: Any) -> str:
+    """Return the page that follows, with single spaces."""
+    assert answer.status_code == 303, answer.text
+    return " ".join(browser.get(answer.headers["location"]).text.split())
+
+
+def test_a_clerk_cancels_and_says_when_it_ends(desk: Desk, console: Console) -> None:
+    clerk = console.signed_in("clerk")
+    page = " ".join(clerk.get("/subscriptions/1/cancel").text.split())
+    assert "Now: the issue of 1 April 2026 is the last" in page
+    assert "After Tide 5, the issue of 1 May 2026" in page
+    assert "When its issues are used up: 31 January 2027" in page
+    said = shown(clerk, send(clerk, "/subscriptions/1/cancel", when="issue:5"))
+    assert "Tide (Print) of Ada Ames ends after Tide 5, the issue of 1 May 2026" in said
+    said = shown(clerk, send(clerk, "/subscriptions/1/uncancel"))
+    assert "Tide (Print) of Ada Ames goes on as before" in said
+    assert desk.table("cancellations") == []
+    again = clerk.get("/subscriptions/1/uncancel")
+    assert again.status_code == 400
+    assert "was not cancelled here: nothing to undo" in again.text
+
+
+def test_only_who_may_refund_undoes_a_refund(desk: Desk, console: Console) -> None:
+    """decisions, "Roles of the console"."""
+    clerk, manager = console.signed_in("clerk"), console.signed_in("manager")
+    path = "/subscriptions/1/cancel"
+    assert "9.63 USD is given back" in shown(manager, send(manager, path, when="now", refund="1"))
+    undo = "/subscriptions/1/uncancel"
+    refused = send(clerk, undo)
+    assert refused.status_code == 400
+    assert "9.63 USD was given back with the cancelling: finance or a manager" in refused.text
+    assert send(clerk, undo, takes_back="1").status_code == 403
+    assert send(manager, undo).status_code == 400
+    assert send(manager, undo, takes_back="1").status_code == 303
+    assert desk.subscription(1)["cancelled_on"] is None
+
+
+def test_a_payment_has_its_day_and_reference_and_is_no_part(desk: Desk, console: Console) -> None:
+    orders.place(desk.books, Order(Person(3), [Item(1)]))
+    clerk = console.signed_in("clerk")
+    path = "/orders/2/pay"
+    assert input_values(clerk.get(path).text)["amount"] == "12.84"
+    for typed, field in (
+        ({"amount": "5"}, "amount"),
+        ({"paid_on": "2026-04-14"}, "paid_on"),
+        ({"paid_on": "2026-04-16"}, "paid_on"),
+    ):
+        refused = send(clerk, path, **typed)
+        assert refused.status_code == 400
+        assert f'<a href="#{field}">' in " ".join(refused.text.split())
+    page = shown(clerk, send(clerk, path, paid_on="2026-04-15", reference="T-17"))
+    assert "T-17" in page
+    late = clerk.get(path)
+    assert late.status_code == 400
+    assert "was paid on 15 April 2026" in late.text
+
+
+def test_an_order_is_disputed_by_a_clerk_and_settled_by_finance(
+    desk: Desk, console: Console
+) -> None:
+    clerk, finance = console.signed_in("clerk"), console.signed_in("finance")
+    assert send(clerk, "/orders/1/dispute").status_code == 400
+    page = shown(clerk, send(clerk, "/orders/1/dispute", dispute="never ordered"))
+    assert "never ordered" in page
+    assert "/orders/1/settle" not in page
+    assert send(finance, "/orders/1/settle").status_code == 400
+    page = shown(finance, send(finance, "/orders/1/settle", result="rejected"))
+    assert "Disputed until" in page
+    assert desk.table("orders")[0]["dispute_result"] == "rejected"
+
+
+def test_what_is_given_back_is_chosen_by_the_name_of_the_item(console: Console) -> None:
+    page = " ".join(console.signed_in("finance").get("/orders/1/refund").text.split())
+    name = r"Tide for a year: at most 12\.84 USD, of which 9\.63 USD is unearned"
+    assert len(re.findall(name, page)) == 2
+
+
+def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:
+    clerk, manager = console.signed_in("clerk"), console.signed_in("manager")
+    assert "Tide 4, 1 April 2026" in clerk.get("/subscriptions/1/replacement").text
+    page = shown(clerk, send(clerk, "/subscriptions/1/replacement", issue="4"))
+    assert "1 copy of Tide, Tide 4, 1 April 2026, go" in page
+    assert "Ada Ames" in clerk.get("/replacements").text
+    assert clerk.post("/replacements/file", {"form": "csv"}).status_code == 403
+    rows = manager.post("/replacements/file", {"form": "csv"}).text.splitlines()
+    assert len(rows) == 2
+    assert "1 Oak" in rows[1]
+    (file,) = desk.table("replacements")
+    again = manager.post("/replacements/file", {"written_at": str(file["written_at"])})
+    assert again.text.splitlines() == rows
+    none = manager.post("/replacements/file", {"form": "csv"})
+    assert none.status_code == 400
+    assert "no copies wait" in none.text.lower()
+    send(clerk, "/subscriptions/2/replacement", issue="4")
+    assert clerk.post("/replacements/2/remove").status_code == 303
+    assert len(desk.table("replacements")) == 1
+
+
+def test_a_reader_moves_by_one_form(desk: Desk, console: Console) -> None:
+    clerk = console.signed_in("clerk")
+    path = "/subscribers/1/move"
+    form = input_values(clerk.get(path).text)
+    assert (form["subscription_1"], form["bills"]) == ("1", "1")
+    to = {"address": "12 Elm Street", "city": "Salem", "zip_code": "97301"}
+    for typed, field in (
+        ({}, "address"),
+        ({**to, "when": "day"}, "from_date"),
+        ({**to, "when": "while", "from_date": "2026-05-01"}, "to_date"),
+    ):
+        refused = clerk.post(path, {**form, "when": "now", **typed})
+        assert refused.status_code == 400
+        assert f'<a href="#{field}">' in " ".join(refused.text.split())
+    page = shown(clerk, clerk.post(path, {**form, "when": "now", **to}))
+    assert "Tide (Print) goes to 12 Elm Street, Salem from now on; bills go there" in page
+    found = desk.subscription(1)
+    assert found["mailing_address_id"] == found["billing_address_id"] == 4
+    one = clerk.get("/subscriptions/2/temporary-address").text
+    assert 'action="/subscribers/2/move"' in one
+    assert re.search(r'value="while" checked', one)
+
+
+def test_a_name_is_corrected_on_the_labels_too(desk: Desk, console: Console) -> None:
+    clerk = console.signed_in("clerk")
+    path = "/subscribers/1/edit"
+    assert "labels_too" not in clerk.get(path).text
+    desk.put("addresses", address_id=9, subscriber_id=1, first_name="Ada", last_name="Ames")
+    send(clerk, path, last_name="Byron", labels_too="1")
+    assert desk.table("addresses")[-1]["last_name"] == "Byron"
+    assert "copies and bills of Tide (Print)" in clerk.get("/addresses/1/edit").text
+
+
+def test_a_new_code_and_a_new_password_are_shown_once(desk: Desk, console: Console) -> None:
+    """decisions, "A reader's new login"."""
+    clerk = console.signed_in("clerk")
+    path = "/subscribers/1/login"
+    page = clerk.post(path, {"what": "code"}).text
+    code = desk.table("subscribers")[0]["renewal_code"]
+    assert f'class="secret">{code}<' in " ".join(page.split())
+    page = clerk.post(path, {"what": "password"}).text
+    (password,) = re.findall(r'class="secret">(\w+)<', page)
+    assert fits(password, str(desk.table("subscribers")[0]["password_hash"]))
+    assert password not in clerk.get(path).text
+    assert clerk.post(path, {"what": "mail"}).status_code == 400
+
+
+def test_a_reader_is_erased_by_who_types_the_name(desk: Desk, console: Console) -> None:
+    manager = console.signed_in("manager")
+    path = "/subscribers/1/erase"
+    assert "These subscriptions end now" in manager.get(path).text
+    for typed, field in (
+        ({"name": "Ada", "money": "earn"}, "name"),
+        ({"name": "Ada Ames"}, "money"),
+    ):
+        refused = manager.post(path, typed)
+        assert refused.status_code == 400
+        assert f'<a href="#{field}">' in " ".join(refused.text.split())
+    assert manager.post(path, {"name": " ada  ames", "money": "refund"}).status_code == 303
+    assert desk.table("subscribers")[0]["last_name"] is None
+    assert desk.subscription(1)["issues"] == 0
+    assert manager.get(path).status_code == 400
