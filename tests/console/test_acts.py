@@ -10,28 +10,37 @@ import pytest
 from masthead.books import orders
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store.passwords import fits
+from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
 from tests.console.browser import input_values, serving_console
+from tests.console.conftest import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.circulation.desk import Desk
     from tests.console.browser import Browser, Console
+    from tests.servers import Store
 
 
-@pytest.fixture
-def desk(shared: Desk) -> Desk:
+@pytest.fixture(scope="module")
+def desk(store: Store) -> Iterator[Desk]:
+    """The account, which each test fills."""
+    with at_desk(store) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _filled(desk: Desk) -> None:
     """Ada pays for her subscription 1 and for Ben's 2; both received issue 4."""
-    fill(shared)
-    return shared
+    fill(desk)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def console(desk: Desk) -> Iterator[Console]:
     """The console with a clerk, finance and a manager."""
     with serving_console(desk.store) as found:
-        for role in ("clerk", "finance", "manager"):
+        for role in ROLES[1:]:
             found.add(role, role)
         yield found
 
@@ -76,12 +85,22 @@ def test_only_who_may_refund_undoes_a_refund(desk: Desk, console: Console) -> No
     assert refused.status_code == 400
     assert "9.63 USD was given back with the cancelling: finance or a manager" in refused.text
     assert send(clerk, undo, takes_back="1").status_code == 403
-    assert send(manager, undo).status_code == 400
+    assert send(manager, undo, takes_back="").status_code == 400
     assert send(manager, undo, takes_back="1").status_code == 303
     assert desk.subscription(1)["cancelled_on"] is None
 
 
 def test_a_payment_has_its_day_and_reference_and_is_no_part(desk: Desk, console: Console) -> None:
+    desk.put(
+        "bundle_lines",
+        bundle_id=1,
+        line_number=1,
+        publication_id=1,
+        type="Print",
+        issues=12,
+        price=1200,
+        copies=1,
+    )
     orders.place(desk.books, Order(Person(3), [Item(1)]))
     clerk = console.signed_in("clerk")
     path = "/orders/2/pay"
@@ -98,7 +117,7 @@ def test_a_payment_has_its_day_and_reference_and_is_no_part(desk: Desk, console:
     assert "T-17" in page
     late = clerk.get(path)
     assert late.status_code == 400
-    assert "was paid on 15 April 2026" in late.text
+    assert "was paid on 15 April 2026" in " ".join(late.text.split())
 
 
 def test_an_order_is_disputed_by_a_clerk_and_settled_by_finance(
@@ -117,7 +136,9 @@ def test_an_order_is_disputed_by_a_clerk_and_settled_by_finance(
 
 def test_what_is_given_back_is_chosen_by_the_name_of_the_item(console: Console) -> None:
     page = " ".join(console.signed_in("finance").get("/orders/1/refund").text.split())
-    name = r"Tide for a year: at most 12\.84 USD, of which 9\.63 USD is unearned"
+    name = (
+        r'<option value="\d+">Tide for a year: at most 12\.84 USD, of which 9\.63 USD is unearned'
+    )
     assert len(re.findall(name, page)) == 2
 
 

@@ -158,12 +158,11 @@ def mark_written(books: Books) -> Written:
     Issues of these copies stay closed from now on. Raises BadInput if no copies wait.
     """
     with books.change() as change:
+        if not replacements.waiting(change):
+            raise BadInput("no copies wait: there is nothing to write")
         if replacements.has_file(change, change.now):
             raise BadInput("a file of replacements was written a moment ago: write that one again")
-        rows = replacements.mark_written(change)
-        if not rows:
-            raise BadInput("no copies wait: there is nothing to write")
-        done = Written(change.now, rows)
+        done = Written(change.now, replacements.mark_written(change))
         change.say(done.sentence)
     return done
 

@@ -130,7 +130,7 @@ def waiting(books: Reading) -> list[Waiting]:
         JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = w.issue_id
         JOIN publications AS p
             ON p.account_id = :account_id AND p.publication_id = i.publication_id
-        WHERE w.account_id = :account_id AND w.written_at IS NULL
+        WHERE w.account_id = :account_id AND w.written_at IS NULL AND r.delete_date IS NULL
         ORDER BY w.replacement_id
         """,
     )
