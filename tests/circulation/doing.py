@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from masthead.books import (
@@ -20,6 +21,7 @@ from masthead.books.issues import Grace, MailingList
 from masthead.books.opening import Choices, open_books
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
+from masthead.errors import MastheadError
 from masthead.store import accounts
 from masthead.store.audit import Actor
 from tests.circulation.beginning import TODAY, begin, rows_of
@@ -72,7 +74,11 @@ class Office(Desk):
         self, issue: int, grace_issues: int, since: date | None, *, is_preview: bool
     ) -> object:
         grace = Grace(grace_issues, f"{since}" if since else None)
+        preview: tuple[object, ...] | None = None
+        with suppress(MastheadError):
+            preview = tuple(issues.preview(self.books, issue, grace))
         made = issues.close(self.books, issue, grace, dry_run=is_preview)
+        assert preview == (made.press_run, made.held)
         return _made(made)
 
     def gap(self, issue: int) -> object:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -85,9 +86,14 @@ def term(number: int, whose: int, issues: int, left: int, **values: Any) -> dict
 
 
 def close(desk: Desk, issue: int = 3, *, dry_run: bool = False, **grace: Any) -> MailingList:
-    """Close an issue."""
+    """Close an issue, as its preview says (rules, "What the console counts")."""
     given_grace = Grace(**grace) if grace else None
-    return issues.close(desk.books, issue, given_grace, dry_run=dry_run)
+    previewed: tuple[object, ...] | None = None
+    with suppress(BadInput, NotFound):
+        previewed = tuple(issues.preview(desk.books, issue, given_grace))
+    made = issues.close(desk.books, issue, given_grace, dry_run=dry_run)
+    assert previewed == (made.press_run, made.held)
+    return made
 
 
 def received(desk: Desk, issue: int = 3) -> dict[int, tuple[int | None, int, int | None]]:

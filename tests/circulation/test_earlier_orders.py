@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +13,7 @@ from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli import cli
 from masthead.errors import BadInput
 from tests.circulation.desk import Desk, at_desk
-from tests.console.browser import serving_console
+from tests.console.browser import serving_console, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,11 +105,6 @@ def test_an_order_of_before_shows_what_the_files_say_of_its_payment(desk: Desk) 
 
 
 PAGES = ("orders/1", "orders/2", "subscribers/1")
-
-
-def text_of(page: str) -> str:
-    """Return the text of a page, without marks and with single spaces."""
-    return " ".join(html.unescape(re.sub("<[^>]*>", " ", page)).split())
 
 
 def test_commands_show_it_too(desk: Desk) -> None:

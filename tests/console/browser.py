@@ -122,3 +122,8 @@ def serving_console(store: OpenStore, *, behind_proxy: bool = False) -> Iterator
             console.close()
             server.should_exit = True
             thread.join()
+
+
+def text_of(page: str) -> str:
+    """Return the text of a page, without marks and with single spaces."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", page)).split())

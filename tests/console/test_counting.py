@@ -9,14 +9,14 @@ import httpx2
 import pytest
 
 from masthead.books import catalogue
-from masthead.books.figures import PressRun, figures_of
+from masthead.books.figures import figures_of
 from masthead.console import account_figures
 from masthead.console.account_figures import Asker, Counted, Counting
 from masthead.console.turns import BusyError
 from masthead.errors import MastheadError
 from masthead.store.request_counts import Count, RequestCounts, counts_of
 from tests.circulation.desk import at_desk
-from tests.console.browser import input_values, serving_console
+from tests.console.browser import input_values, serving_console, text_of
 from tests.servers import Store, masthead, serving
 from tests.store.conftest import Clock, new_url, opening
 
@@ -88,9 +88,12 @@ def small(store: Store) -> Iterator[Desk]:
 def test_the_figures_equal_those_counted_by_hand(small: Desk) -> None:
     """rules, "What the console counts"."""
     found = figures_of(small.books)
-    assert found.press_runs == {1: PressRun(printed=4, digital=1)}
-    assert (found.without_address, found.without_address_in_all) == ([(3, 3)], 1)
-    assert (found.unpaid, found.unpaid_in_all) == ([(7, 2)], 1)
+    (run,) = found.previews.values()
+    held = [(each.subscription_id, each.why) for each in run.held]
+    assert (run.printed, run.digital, held) == (1, 0, [(2, "unpaid")])
+    assert [each.subscription_id for each in found.without_address] == [3]
+    assert [each.order_id for each in found.unpaid] == [7]
+    assert (found.without_address_in_all, found.unpaid_in_all, found.due) == (1, 1, {7: 4000})
     assert (found.new, found.lost, found.liability, found.letters) == (1, 1, 3000, 0)
     assert found.failed_loads == []
 
@@ -104,6 +107,35 @@ def test_the_page_shows_the_figures_as_soon_as_they_are_counted(small: Desk) -> 
     assert ">30.00 USD<" in shown
     assert "1 printed subscription has no address" in shown
     assert "1 order is unpaid and served no more" in shown
+    said = text_of(shown)
+    assert "Reader 2 , 40.00 USD" in said
+
+
+def test_everybody_sees_what_closing_gives_and_who_may_close(small: Desk) -> None:
+    """rules, "What the console counts": the same as on the first page."""
+    with serving_console(small.store) as console:
+        console.add("vic", "viewer")
+        browser = console.signed_in("vic")
+        shown = text_of(until(browser, "/issues/1", "Without grace"))
+        today = text_of(until(browser, "/", "owed to readers"))
+        for path, sentence in (
+            ("/issues", "Closing: a manager."),
+            ("/renewals", "Sending letters and changing efforts: a manager."),
+            ("/partners", "Giving and ending access: a manager."),
+            ("/orders/7", "Refunds and allowances: finance or a manager."),
+            ("/orders/7", "Payments: a clerk, finance or a manager."),
+        ):
+            assert sentence in text_of(browser.get(path).text)
+    (run,) = figures_of(small.books).previews.values()
+    for text in (
+        f"{run.printed} printed copies",
+        f"{run.digital} digital copies",
+        f"{len(run.held)} held",
+        "Reader 2 its order is not paid",
+        "Closing, mail files, gap lists and reopening: a manager.",
+    ):
+        assert text in shown
+    assert f"1 April 2026 {run.printed} {run.digital} {len(run.held)} " in today
 
 
 def test_a_report_is_shown_as_soon_as_it_is_counted(small: Desk) -> None:

@@ -5,12 +5,15 @@ Counting takes seconds for a million subscriptions (rules, "What the console cou
 
 from typing import NamedTuple
 
+from masthead.books import issues
 from masthead.books.account import Books
 from masthead.store import loads
-from masthead.store.books import figures, renewing
-from masthead.store.books.figures import PressRun
+from masthead.store.books import disputes, figures, renewing
+from masthead.store.books.disputes import InDispute
+from masthead.store.books.figures import Unpaid, WithoutAddress
+from masthead.store.books.order_details import show_order
 
-__all__ = ["Figures", "PressRun", "figures_of"]
+__all__ = ["Figures", "InDispute", "Unpaid", "WithoutAddress", "figures_of"]
 
 _SHOWN = 20
 
@@ -18,17 +21,20 @@ _SHOWN = 20
 class Figures(NamedTuple):
     """The figures; money is in cents.
 
-    ``press_runs`` are by publication. ``without_address`` has the first pairs of a subscription and
-    its subscriber, ``unpaid`` those of an order and its payer, who would get nothing. The fields
-    ``…_in_all`` have their full numbers. ``failed_loads`` are the reasons why loads since the last
-    good one failed.
+    ``previews`` has what closing the next issue of each publication would give, by issue.
+    ``without_address``, ``unpaid`` and ``disputed`` are the first ones of each; the fields
+    ``…_in_all`` have their full numbers. ``due`` is what each of these unpaid orders has still to
+    pay. ``failed_loads`` are the reasons why loads since the last good one failed.
     """
 
-    press_runs: dict[int, PressRun]
-    without_address: list[tuple[int, int]]
+    previews: dict[int, issues.Preview]
+    without_address: list[WithoutAddress]
     without_address_in_all: int
-    unpaid: list[tuple[int, int]]
+    unpaid: list[Unpaid]
     unpaid_in_all: int
+    due: dict[int, int]
+    disputed: list[InDispute]
+    disputed_in_all: int
     failed_loads: list[str]
     letters: int
     liability: int
@@ -43,18 +49,34 @@ def figures_of(books: Books) -> Figures:
     """
     failed = loads.failed_since_good(books.store, books.account_id)
     with books.scan() as reading:
+        inside = Books(books.store, books.account_id, within=reading)
+        previews = {key: issues.preview(inside, key) for key in _next_issues(inside)}
         without = figures.without_address(reading)
         unpaid = figures.unpaid(reading)
+        disputed = disputes.in_dispute(reading)
         new, lost = figures.new_and_lost(reading)
+        account = reading.connection, reading.account_id
         return Figures(
-            figures.press_runs(reading),
+            previews,
             without[:_SHOWN],
             len(without),
             unpaid[:_SHOWN],
             len(unpaid),
+            {each.order_id: show_order(*account, each.order_id).due for each in unpaid[:_SHOWN]},
+            disputed[:_SHOWN],
+            len(disputed),
             failed,
             sum(each.letters for each in renewing.due(reading, reading.today)),
             figures.liability(reading),
             new,
             lost,
         )
+
+
+def _next_issues(books: Books) -> list[int]:
+    """Return the issue of each publication that closes next: issues close by their dates."""
+    found: dict[int, int] = {}
+    for each in issues.all_of(books):
+        if not each.closed_at and each.date:
+            found.setdefault(each.publication_id, each.issue_id)
+    return list(found.values())

@@ -1,15 +1,16 @@
 """Issues: listing them, closing, gap lists, reopening, and the rows of a mail file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.contract import subscription_types
 from masthead.errors import BadInput, BadUsage
 from masthead.store.books import issue_lists, mail_file
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.closing import (
     MailingList,
-    PressRunPart,
     check_open,
     deliver,
     write_expiry_after_closing,
@@ -19,7 +20,7 @@ from masthead.store.books.issue import Issue, check_publication, find_issue, iss
 from masthead.store.books.issue_lists import EntryShown, ListShown
 from masthead.store.books.mail_file import DIGITAL, PRINTED, Written
 from masthead.store.books.reopening import Reopened, Undoing, check_reopening
-from masthead.store.books.served_subscriptions import Grace, Held
+from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving, names_of
 from masthead.store.books.uncancelling import finalize, go_back
 from masthead.store.database import Row
 
@@ -34,6 +35,7 @@ __all__ = [
     "ListShown",
     "MailingList",
     "PressRunPart",
+    "Preview",
     "Reopened",
     "Written",
     "all_of",
@@ -43,11 +45,39 @@ __all__ = [
     "mail_file_rows",
     "make_gap_list",
     "mark_written",
+    "names_of_readers",
+    "preview",
     "reopen",
     "show",
 ]
 
 GRACE_ISSUES_MAX = 1_000
+
+
+class Preview(NamedTuple):
+    """What closing an issue would give now: its press run, and the held subscriptions."""
+
+    press_run: list[PressRunPart]
+    held: list[Held]
+
+    @property
+    def entries(self) -> int:
+        """The number of subscriptions that would get the issue."""
+        return sum(part.entries for part in self.press_run)
+
+    @property
+    def printed(self) -> int:
+        """The number of printed copies, those of the type Both included."""
+        return sum(
+            part.copies for part in self.press_run if part.type in subscription_types.PRINTED
+        )
+
+    @property
+    def digital(self) -> int:
+        """The number of digital copies, those of the type Both included."""
+        return sum(
+            part.copies for part in self.press_run if part.type in subscription_types.DIGITAL
+        )
 
 
 def all_of(books: Books, publication_id: int | None = None) -> list[Issue]:
@@ -99,14 +129,7 @@ def close(
     Raises NotFound if there is no such issue. Raises BadInput if it has no date or is closed, or if
     an earlier issue is not closed. Raises BadUsage for grace issues without a date.
     """
-    grace = grace or Grace()
-    if not 0 <= grace.issues <= GRACE_ISSUES_MAX:
-        raise BadInput(f"{grace.issues} issues of grace are not from 0 to {GRACE_ISSUES_MAX:,}")
-    if grace.issues and not grace.since:
-        raise BadUsage(
-            "issues of grace need the date since when a last issue counts",
-            code="grace_without_date",
-        )
+    grace = _checked(grace)
     with books.change(dry_run=dry_run) as change:
         issue = find_issue(change, issue_id)
         check_open(change, issue)
@@ -116,6 +139,39 @@ def close(
         end_due(change, issue)
         change.say(made.sentence)
     return made
+
+
+def _checked(grace: Grace | None) -> Grace:
+    grace = grace or Grace()
+    if not 0 <= grace.issues <= GRACE_ISSUES_MAX:
+        raise BadInput(f"{grace.issues} issues of grace are not from 0 to {GRACE_ISSUES_MAX:,}")
+    if grace.issues and not grace.since:
+        raise BadUsage(
+            "issues of grace need the date since when a last issue counts",
+            code="grace_without_date",
+        )
+    return grace
+
+
+def preview(books: Books, issue_id: int, grace: Grace | None = None) -> Preview:
+    """Return what :func:`close` would give now, from a snapshot: no writer waits for it.
+
+    It reads all subscriptions of the publication. Raises NotFound if there is no such issue,
+    BadInput if it has no date or is closed, or if an earlier issue is not closed; BadUsage for
+    grace issues without a date.
+    """
+    grace = _checked(grace)
+    with books.scan() as reading:
+        issue = find_issue(reading, issue_id)
+        check_open(reading, issue)
+        serving = Serving(reading, issue, grace)
+        return Preview(serving.press_run(), serving.would_hold())
+
+
+def names_of_readers(books: Books, held: Sequence[Held]) -> dict[int, str]:
+    """Return the names of the readers of held subscriptions, by subscriber; some have none."""
+    with books.read() as reading:
+        return names_of(reading, {each.subscriber_id for each in held})
 
 
 def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> MailingList:

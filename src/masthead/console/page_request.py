@@ -15,7 +15,7 @@ from masthead.books import Books, opening
 from masthead.books.opening import Account
 from masthead.console.account_figures import Asker, Counted, Counting
 from masthead.console.forms import Form
-from masthead.console.roles import Action, may
+from masthead.console.roles import Action, may, who_may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit
 from masthead.store.operators import Operator
@@ -119,6 +119,7 @@ class PageRequest:
                 operator=self.operator,
                 may=self.may,
                 may_write=self.may_write,
+                who_may=who_may,
                 Action=Action,
                 form_token=form_token(self.http.state.session),
                 said=said,

@@ -2,6 +2,7 @@
 
 from enum import Enum
 
+from masthead.contract.printable import listed
 from masthead.store.operators import Role
 
 
@@ -27,6 +28,19 @@ _MAY: dict[Role, set[Action]] = {
     "finance": {Action.LOOK, Action.AUDIT_LOG, Action.PAY, Action.REFUND},
     "manager": set(Action),
 }
+
+
+_SAID: dict[Role, str] = {
+    "viewer": "a viewer",
+    "clerk": "a clerk",
+    "finance": "finance",
+    "manager": "a manager",
+}
+
+
+def who_may(action: Action) -> str:
+    """Return who may do the action, for a sentence: ``finance or a manager``."""
+    return listed([said for role, said in _SAID.items() if may(role, action)], "or")
 
 
 def may(role: Role, action: Action) -> bool:

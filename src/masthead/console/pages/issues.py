@@ -7,8 +7,10 @@ from contextlib import ExitStack
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
+from masthead.books import Books
 from masthead.books import issues as operations
-from masthead.books.issues import Grace, Issue, MailingList
+from masthead.books.issues import Grace, Issue, MailingList, Preview
+from masthead.console.account_figures import Counted
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
@@ -57,7 +59,35 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
     half_a_year_before = dt.date.fromisoformat(found.date) - dt.timedelta(days=180)
     form.values.setdefault("grace_issues", "0")
     form.values.setdefault("grace_from", half_a_year_before.isoformat())
-    return request.page("issue", status, issue=found, lists=lists, form=form)
+    counted: Counted[Preview | str] = Counted(None, None, is_current=True)
+    if not found.closed_at:
+        key = ("preview", found.issue_id, request.account.today)
+        counted = request.counted(key, lambda: _previewed(request.books, found.issue_id))
+    made = counted.value if isinstance(counted.value, Preview) else None
+    return request.page(
+        "issue",
+        status,
+        issue=found,
+        lists=lists,
+        form=form,
+        counted=counted,
+        made=made,
+        refused=counted.value if isinstance(counted.value, str) else "",
+        names=_names(request, made),
+        held_shown=_SHOWN,
+    )
+
+
+def _previewed(books: Books, issue_id: int) -> Preview | str:
+    """Return what closing would give, or a sentence that says why the issue cannot be closed."""
+    try:
+        return operations.preview(books, issue_id)
+    except BadInput as error:
+        return sentence(error)
+
+
+def _names(request: PageRequest, made: Preview | MailingList | None) -> dict[int, str]:
+    return operations.names_of_readers(request.books, made.held[:_SHOWN] if made else [])
 
 
 def close(request: PageRequest) -> Response:
@@ -107,7 +137,8 @@ def _made(
         form=form,
         printed=_copies(made, PRINTED),
         digital=_copies(made, DIGITAL),
-        held=made.held[:_SHOWN],
+        names=_names(request, made),
+        held_shown=_SHOWN,
     )
 
 

@@ -13,17 +13,9 @@ _NEXT = 6
 def today(request: PageRequest) -> Response:
     """Show the day. Figures over the whole account appear once they are counted."""
     coming = planned(issues.all_of(request.books))
-    first: dict[int, int] = {}
-    for issue in coming:
-        first.setdefault(issue.publication_id, issue.issue_id)
     day = request.account.today
     counted = request.counted(("figures", day), lambda: figures_of(request.books))
-    return request.page(
-        "today",
-        coming=coming[:_NEXT],
-        first=set(first.values()),
-        counted=counted,
-    )
+    return request.page("today", coming=coming[:_NEXT], counted=counted)
 
 
 pages = [get("/", today)]

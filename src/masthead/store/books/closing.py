@@ -14,26 +14,12 @@ from masthead.store.books.derived_values import add_kinds, write_balances
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
-from masthead.store.books.operation import Operation
-from masthead.store.books.served_subscriptions import Grace, Held, Serving
+from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving
 from masthead.store.books.stored_expiry_dates import calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
 _CHANGED, _DATES = "books_changed", "books_simple"
-
-
-class PressRunPart(NamedTuple):
-    """A part of the press run: the number of entries of a kind, and their copies.
-
-    ``free_copies`` of these are free and come beside copies that a term pays for.
-    """
-
-    type: str
-    is_grace: int
-    is_paid: int
-    entries: int
-    copies: int
-    free_copies: int
 
 
 class MailingList(NamedTuple):
@@ -73,7 +59,7 @@ def deliver(
     return _Delivery(books, issue, grace, parent=parent).run()
 
 
-def check_open(books: Operation, issue: Issue) -> None:
+def check_open(books: Reading, issue: Issue) -> None:
     """Raise BadInput unless the issue is the next one of its publication to close."""
     if issue.closed_at:
         which = f"with list {issue.mailing_list_id}" if issue.mailing_list_id else "without a list"

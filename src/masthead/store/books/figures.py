@@ -2,33 +2,28 @@
 
 from typing import NamedTuple
 
-from masthead.contract.subscription_types import DIGITAL, PRINTED
+from masthead.contract.subscription_types import PRINTED
 from masthead.store.books.operation import Reading
 
 
-class PressRun(NamedTuple):
-    """The expected copies of a publication's next issue."""
+class WithoutAddress(NamedTuple):
+    """A printed subscription with issues left but no address."""
 
-    printed: int
-    digital: int
+    subscription_id: int
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    publication: str | None
 
 
-def press_runs(reading: Reading) -> dict[int, PressRun]:
-    """Return the expected copies of each publication with subscriptions that have issues left."""
-    runs: dict[int, PressRun] = {}
-    for publication_id, type_, copies in reading.rows_as(
-        tuple[int, str | None, int],
-        """
-        SELECT publication_id, type, CAST(sum(coalesce(copies, 0)) AS BIGINT) FROM subscriptions
-        WHERE account_id = :account_id AND issues <> 0 AND cancelled_on IS NULL
-        GROUP BY publication_id, type
-        """,
-    ):
-        printed, digital = runs.get(publication_id, PressRun(0, 0))
-        printed += copies if type_ in PRINTED else 0
-        digital += copies if type_ in DIGITAL else 0
-        runs[publication_id] = PressRun(printed, digital)
-    return runs
+class Unpaid(NamedTuple):
+    """An order that has used up its credit, and its payer."""
+
+    order_id: int
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    order_date: str | None
 
 
 def new_and_lost(reading: Reading) -> tuple[int, int]:
@@ -60,33 +55,39 @@ def liability(reading: Reading) -> int:
     return cents or 0
 
 
-def without_address(reading: Reading) -> list[tuple[int, int]]:
-    """Return printed subscriptions with issues left but no address, with their subscribers."""
+def without_address(reading: Reading) -> list[WithoutAddress]:
+    """Return the printed subscriptions with issues left but no address."""
     return reading.rows_as(
-        tuple[int, int],
+        WithoutAddress,
         f"""
-        SELECT s.subscription_id, s.subscriber_id FROM subscriptions AS s
+        SELECT s.subscription_id, s.subscriber_id, r.first_name, r.last_name, p.name
+        FROM subscriptions AS s
+        JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+        JOIN publications AS p
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
         LEFT JOIN addresses AS a
-            ON a.account_id = s.account_id AND a.address_id = s.mailing_address_id
+            ON a.account_id = :account_id AND a.address_id = s.mailing_address_id
         WHERE s.account_id = :account_id AND s.issues <> 0 AND s.cancelled_on IS NULL
             AND s.type IN {PRINTED} AND coalesce(a.address, '') = ''
         """,
     )
 
 
-def unpaid(reading: Reading) -> list[tuple[int, int]]:
-    """Return the orders that have used up their credit, with their payers."""
+def unpaid(reading: Reading) -> list[Unpaid]:
+    """Return the orders that have used up their credit, the oldest first."""
     return reading.rows_as(
-        tuple[int, int],
+        Unpaid,
         """
-        SELECT DISTINCT o.order_id, o.subscriber_id FROM terms AS t
+        SELECT DISTINCT o.order_id, o.subscriber_id, r.first_name, r.last_name, o.order_date
+        FROM terms AS t
         JOIN subscriptions AS s
-            ON s.account_id = t.account_id AND s.subscription_id = t.subscription_id
+            ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
         JOIN publications AS p
-            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
         JOIN order_items AS i
-            ON i.account_id = t.account_id AND i.order_item_id = t.order_item_id
-        JOIN orders AS o ON o.account_id = i.account_id AND o.order_id = i.order_id
+            ON i.account_id = :account_id AND i.order_item_id = t.order_item_id
+        JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
+        JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = o.subscriber_id
         WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
             AND t.ended_at IS NULL AND t.issues - t.issues_left >= p.credit_issues
         ORDER BY o.order_id

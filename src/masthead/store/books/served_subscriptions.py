@@ -3,11 +3,12 @@
 ``tests/circulation/test_closing.py`` compares it with the rule for one reader.
 """
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from masthead.contract.subscription_types import PRINTED
 from masthead.store.books.issue import Issue
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Reading
 
 NO_ADDRESS, UNPAID, PASSED_OVER = "no address", "unpaid", "passed over"
 DELETED = "deleted"
@@ -122,13 +123,39 @@ _HAS_NOWHERE_TO_GO = f"""
     """
 
 
-_COLUMNS = "s.account_id, s.subscription_id, s.subscriber_id, s.type"
+_COLUMNS = "s.account_id, s.subscription_id, s.subscriber_id, s.type, s.copies"
 _OF_PUBLICATION = """
     FROM subscriptions AS s JOIN subscribers AS r
         ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
     WHERE s.account_id = :account_id AND s.publication_id = :publication_id
         AND s.cancelled_on IS NULL AND r.delete_date IS NULL
     """
+
+
+_HAS_OLDER_TERM = """
+    EXISTS (SELECT 1 FROM terms AS o WHERE o.account_id = :account_id
+        AND o.subscription_id = c.subscription_id AND o.issues_left <> 0
+        AND o.term_id < t.term_id)
+    """
+_ENTRY = """
+    c.type, 0 AS is_grace, CASE WHEN t.paid_on IS NOT NULL THEN 1 ELSE 0 END AS is_paid,
+    coalesce(t.copies + t.free_copies, c.copies) AS copies,
+    coalesce(t.free_copies, 0) AS free_copies
+    """
+
+
+class PressRunPart(NamedTuple):
+    """A part of the press run: the number of entries of a kind, and their copies.
+
+    ``free_copies`` of these are free and come beside copies that a term pays for.
+    """
+
+    type: str
+    is_grace: int
+    is_paid: int
+    entries: int
+    copies: int
+    free_copies: int
 
 
 class Held(NamedTuple):
@@ -148,6 +175,21 @@ class Held(NamedTuple):
         return _REASONS[self.why]
 
 
+def names_of(reading: Reading, subscribers: Collection[int]) -> dict[int, str]:
+    """Return the names of some subscribers by their ids; those without a name are left out."""
+    if not subscribers:
+        return {}
+    found = reading.rows_as(
+        tuple[int, str],
+        f"""
+        SELECT subscriber_id, trim(coalesce(first_name, '') || ' ' || coalesce(last_name, ''))
+        FROM subscribers WHERE account_id = :account_id
+            AND subscriber_id IN ({", ".join(str(int(each)) for each in subscribers)})
+        """,
+    )
+    return {key: name for key, name in found if name}
+
+
 class Serving:
     """The queries about one issue.
 
@@ -155,7 +197,7 @@ class Serving:
     date) and ``term_id``, and include subscriptions that cannot be served.
     """
 
-    def __init__(self, books: Operation, issue: Issue, grace: Grace) -> None:
+    def __init__(self, books: Reading, issue: Issue, grace: Grace) -> None:
         self._books = books
         self._issue = issue
         self._grace = grace
@@ -296,18 +338,7 @@ class Serving:
                 """,
                 **self._values,
             )
-        found += self._books.rows_as(
-            Held,
-            f"""
-            SELECT s.subscription_id, s.subscriber_id, '{DELETED}'
-            FROM subscribers AS r JOIN subscriptions AS s
-                ON s.account_id = :account_id AND s.subscriber_id = r.subscriber_id
-            WHERE r.account_id = :account_id AND r.delete_date IS NOT NULL
-                AND s.publication_id = :publication_id AND s.cancelled_on IS NULL
-                AND s.issues <> 0 AND s.begins_on <= :day{new}
-            """,
-            **self._values,
-        )
+        found += self._deleted(new)
         found += self._books.rows_as(
             Held,
             f"""
@@ -327,6 +358,71 @@ class Serving:
             mailing_list_id=mailing_list_id,
         )
         return sorted(found)
+
+    def press_run(self) -> list[PressRunPart]:
+        """Return what :meth:`deliver` would deliver, and change nothing."""
+        can_be_served = f"{_HAS_NOWHERE_TO_GO} IS NOT TRUE"
+        parts = [
+            f"""SELECT {_ENTRY} FROM {self._due(self._conditions)}
+            WHERE NOT {_IS_UNPAID} AND {can_be_served}""",
+            f"""SELECT {_ENTRY} FROM {self._passing(self._conditions)}
+            WHERE {_HAS_OLDER_TERM} AND {can_be_served}""",
+        ]
+        if self._grace.issues:
+            parts.append(f"""SELECT c.type, 1, 0, coalesce(c.copies, 0), 0
+            FROM {self._in_grace(self._conditions)} AND {can_be_served}""")
+        return self._books.rows_as(
+            PressRunPart,
+            f"""
+            SELECT e.type, e.is_grace, e.is_paid, count(*),
+                CAST(coalesce(sum(e.copies), 0) AS BIGINT),
+                CAST(coalesce(sum(e.free_copies), 0) AS BIGINT)
+            FROM ({" UNION ALL ".join(parts)}) AS e
+            GROUP BY e.type, e.is_grace, e.is_paid ORDER BY e.type, e.is_grace, e.is_paid
+            """,
+            **self._values,
+        )
+
+    def would_hold(self) -> list[Held]:
+        """Return what :meth:`held` would return after :meth:`deliver`, and change nothing."""
+        nowhere = f"{_HAS_NOWHERE_TO_GO} IS TRUE"
+        found = self._books.rows_as(
+            Held,
+            f"""
+            SELECT h.subscription_id, h.subscriber_id, h.why FROM (
+                SELECT c.subscription_id, c.subscriber_id,
+                    CASE WHEN {_IS_UNPAID} AND NOT {_has_paid("c")} THEN '{UNPAID}'
+                        WHEN {nowhere} THEN '{NO_ADDRESS}'
+                        WHEN {_IS_UNPAID} THEN '{PASSED_OVER}' END AS why
+                FROM {self._due(self._conditions)}) AS h
+            WHERE h.why IS NOT NULL
+            """,
+            **self._values,
+        )
+        if self._grace.issues:
+            found += self._books.rows_as(
+                Held,
+                f"""
+                SELECT c.subscription_id, c.subscriber_id, '{NO_ADDRESS}'
+                FROM {self._in_grace(self._conditions)} AND {nowhere}
+                """,
+                **self._values,
+            )
+        return sorted(found + self._deleted(self._conditions))
+
+    def _deleted(self, conditions: str) -> list[Held]:
+        return self._books.rows_as(
+            Held,
+            f"""
+            SELECT s.subscription_id, s.subscriber_id, '{DELETED}'
+            FROM subscribers AS r JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscriber_id = r.subscriber_id
+            WHERE r.account_id = :account_id AND r.delete_date IS NOT NULL
+                AND s.publication_id = :publication_id AND s.cancelled_on IS NULL
+                AND s.issues <> 0 AND s.begins_on <= :day{conditions}
+            """,
+            **self._values,
+        )
 
     def _with_what_is_new(self) -> str:
         """Return the conditions, and that the subscription has not got the issue yet."""
