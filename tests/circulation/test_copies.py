@@ -51,7 +51,7 @@ def _goes(desk: Desk) -> list[tuple[object, ...]]:
 
 
 def test_copies_go_to_several_addresses_in_one_order(desk: Desk) -> None:
-    """Each address has a subscription of its own, which the next order extends."""
+    """decisions, "Several addresses in one order": the next order extends each of them."""
     placed = orders.place(desk.books, Order(COMPANY, TO_THREE))
     assert placed.cents == 12 * 3745
     assert _goes(desk) == [("1 Dock", 5, 12), ("2 Dock", 4, 12), ("3 Dock", 3, 12)]

@@ -17,7 +17,7 @@ from masthead.books import Books, cancelling, orders, payments, refunds, subscri
 from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.databases.sqlite import SqliteConnection
-from masthead.store.books import subscriber_search
+from masthead.store.books import order_readers, subscriber_search
 from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.details import look_at_subscriber, look_at_subscription
 from masthead.store.books.operation import Operation, operation
@@ -284,6 +284,10 @@ WRITING: dict[str, Callable[[Books], object]] = {
 READING: dict[str, Callable[[Connection], object]] = {
     "order show": lambda database: show_order(database, 1, 77),
     "order show, by the reference": lambda database: show_order(database, 1, reference="WEB-77"),
+    "order show, its readers": lambda database: order_readers.brought(database, 1, [77]),
+    "order show, its payer": lambda database: order_readers.payer_of(database, 1, 77),
+    "order, what readers have": lambda database: order_readers.held_by(database, 1, [77, 78]),
+    "order, earlier prices": lambda database: order_readers.earlier_prices(database, 1, 77, 1, 999),
     "subscription show": lambda database: look_at_subscription(database, 1, 77),
     "subscriber show": lambda database: look_at_subscriber(database, 1, 77),
     "subscriber duplicates": lambda database: list(

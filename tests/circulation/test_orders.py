@@ -122,7 +122,7 @@ def money(desk: Desk) -> list[tuple[int, str, int, str]]:
 def test_an_order_begins_a_subscription(desk: Desk) -> None:
     """circulation, "Order" and "First issue"."""
     placed = place(desk, order(ADA, Item(YEAR), is_paid=True, payment_type="check", notes="hello"))
-    assert placed == orders.Placed(1, False, True, 1, (1,), 3745, "USD")
+    assert placed == orders.Placed(1, False, True, 1, (1,), 3745, "USD", begun=(1,))
     (found,) = desk.table("orders")
     assert found["order_date"].startswith(f"{TODAY} ")
     assert [found[name] for name in ("sub_total", "tax_total", "grand_total")] == [

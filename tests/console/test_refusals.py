@@ -49,7 +49,7 @@ MAY: dict[str, set[str]] = {
     "/replacements": EVERYBODY,
     "/replacements/file": MANAGER,
     "/replacements/{id:int}/remove": COUNTER,
-    "/orders/new": COUNTER,
+    "/orders/new": MONEY,
     "/orders/{id:int}": EVERYBODY,
     "/orders/{id:int}/pay": MONEY,
     "/orders/{id:int}/refund": {"finance", "manager"},

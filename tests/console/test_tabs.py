@@ -19,7 +19,7 @@ OPERATION = ["Lists", "Partners", "Loads", "Feed"]
     [
         ("clerk", CALL, ["Reports", *OPERATION]),
         ("manager", [*CALL, "Reports"], [*OPERATION, "Log"]),
-        ("finance", ["Today", "Find", "Issues", "Renewals", "Reports"], [*OPERATION, "Log"]),
+        ("finance", [*CALL, "Reports"], [*OPERATION, "Log"]),
         ("viewer", ["Today", "Find", "Issues", "Renewals", "Reports"], OPERATION),
     ],
 )

@@ -68,10 +68,10 @@ def test_an_order_that_is_sent_twice_is_saved_once(desk: Desk, console: Console)
     browser = console.signed_in("clerk")
     typed = {
         "bundle": "1",
-        "first_name": "Tom",
-        "last_name": "Twice",
-        "address": "2 Quay",
-        "city": "Hull",
+        "payer_first_name": "Tom",
+        "payer_last_name": "Twice",
+        "payer_address": "2 Quay",
+        "payer_city": "Hull",
     }
     form = look(browser, "/orders/new", **typed)
     saved = browser.post("/orders/new", {**form, "sure": "1"})
@@ -89,17 +89,17 @@ def test_who_looks_like_a_reader_is_shown_before_the_order_is_saved(
 ) -> None:
     """decisions, "Who looks like a reader": a button takes the one who is there."""
     browser = console.signed_in("clerk")
-    typed = {"bundle": "1", "first_name": "Tom", "last_name": "Twice"}
-    place = {"address": "2 Quay", "city": "Hull"}
+    typed = {"bundle": "1", "payer_first_name": "Tom", "payer_last_name": "Twice"}
+    place = {"payer_address": "2 Quay", "payer_city": "Hull"}
     form = look(browser, "/orders/new", **typed, **place)
     browser.post("/orders/new", {**form, "sure": "1"})
     (tom,) = (row for row in desk.table("subscribers") if row["first_name"] == "Tom")
     shown = browser.post("/orders/new", {**typed, **place, "gives": "no"})
-    assert "looks like an existing reader" in shown.text
+    assert "Tom Twice looks like a reader who is there" in shown.text
     key = tom["subscriber_id"]
-    assert f'value=":{key}"' in shown.text
-    chosen = look(browser, "/orders/new", **input_values(shown.text), is_reader=f":{key}")
-    assert chosen["subscriber"] == f"{key}"
+    assert f'value="payer:{key}"' in shown.text
+    chosen = look(browser, "/orders/new", **input_values(shown.text), is_reader=f"payer:{key}")
+    assert chosen["payer_id"] == f"{key}"
     browser.post("/orders/new", {**chosen, "sure": "1"})
     assert [row["first_name"] for row in desk.table("subscribers")].count("Tom") == 1
     assert desk.table("orders")[-1]["subscriber_id"] == key
@@ -112,15 +112,15 @@ def test_an_order_with_a_known_reference_says_so_before_it_is_saved(
     browser = console.signed_in("clerk")
     typed = {
         "bundle": "1",
-        "subscriber": "10",
-        "address": "2 Quay",
-        "city": "Hull",
+        "payer_id": "10",
+        "payer_address": "2 Quay",
+        "payer_city": "Hull",
         "reference": "S1",
     }
     form = look(browser, "/orders/new", **typed)
     browser.post("/orders/new", {**form, "sure": "1"})
-    shown = browser.post("/orders/new", {**typed, "is_paid": "1"})
-    assert "Order 2, which has this reference already" in shown.text
+    shown = browser.post("/orders/new", {**typed, "payment": "paid"})
+    assert "Order 2 has this reference already" in shown.text
     assert "Saving books its payment" in shown.text
     browser.post("/orders/new", {**input_values(shown.text), "sure": "1"})
     assert "was there already, and is paid now" in browser.get("/orders/2").text

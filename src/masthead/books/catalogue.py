@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.circulation.amounts import in_currency
+from masthead.contract.printable import counted
+from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books import cancel_reasons, catalogue, own_classes
 from masthead.store.books.cancel_reasons import Reason
 from masthead.store.books.catalogue import COLUMNS, Line, Thing
@@ -84,21 +86,42 @@ def products(books: Books) -> list[Product]:
 
 
 class Orderable(NamedTuple):
-    """What can be ordered: active bundles and products, and the issues with which to begin."""
+    """What can be ordered: active bundles and products, and the issues with which to begin.
+
+    ``contents`` says what a bundle gives, by its id: ``12 issues of Tide (print)``.
+    ``publications`` has their names by id.
+    """
 
     bundles: Sequence[Bundle]
     products: Sequence[Product]
     issues: Sequence[PlannedIssue]
+    contents: Mapping[int, str]
+    publications: Mapping[int, str]
 
 
 def orderable(books: Books) -> Orderable:
     """Return what can be ordered; issues that are not closed, by publication and date."""
     with books.read() as reading:
+        names = {each.publication_id: each.name or "" for each in catalogue.publications(reading)}
+        lines = catalogue.lines_by_bundle(reading.connection, books.account_id)
+        contents = {
+            key: " and ".join(_content(line, names[line.publication_id]) for line in own)
+            for key, own in lines.items()
+        }
         return Orderable(
             [each for each in catalogue.bundles(reading) if each.is_active],
             [each for each in catalogue.products(reading) if each.is_active],
             [each for each in catalogue.planned_issues(reading) if not each.closed_at],
+            contents,
+            names,
         )
+
+
+def _content(line: Line, publication: str) -> str:
+    """Return what a line of a bundle gives."""
+    issues = "all issues" if line.issues == UNLIMITED else counted(line.issues, "issue")
+    copies = f", {line.copies} copies" if line.copies > 1 else ""
+    return f"{issues} of {publication} ({line.type.lower()}{copies})"
 
 
 def classes(books: Books) -> list[str]:

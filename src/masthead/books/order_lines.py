@@ -54,6 +54,8 @@ class Lines:
         self._apart: set[tuple[int, int, str]] = set()
         """Recipient, publication and type that this order sends to several addresses."""
         self._named: dict[int, Named] = {}
+        self.begun: list[int] = []
+        """The subscriptions that the order began."""
         self.terms: list[Term] = []
         """The terms of this order, as they were before it was paid."""
 
@@ -162,6 +164,7 @@ class Lines:
         if found is None:
             begins = first or self._begins_on(publication)
             found = begin(self._change, line, recipient, self._payer, begins)
+            self.begun.append(found.subscription_id)
         else:
             has_left, grace = self._state(number, found, publication, line)
             if not is_own:

@@ -5,26 +5,28 @@ stands there from top to bottom. ``masthead.store.books.order_*`` has the statem
 uses an index, so an order takes as long in a large account as in a small one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from masthead.books import payments
 from masthead.books.account import Books, refresh_touched
 from masthead.books.order_lines import Lines
-from masthead.circulation.amounts import CENTS_MAX, in_currency
+from masthead.circulation.amounts import CENTS_MAX, decimal, in_currency
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
-from masthead.store.books import order_money, order_records, similar_readers
+from masthead.store.books import order_money, order_readers, order_records, similar_readers
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.extendable_subscriptions import named
 from masthead.store.books.item_pricing import PricedItem, price_item
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
 from masthead.store.books.order_people import Resolved, resolve
+from masthead.store.books.order_readers import Held
 from masthead.store.books.order_records import OrderedItem
 from masthead.store.books.similar_readers import Resembling
 from masthead.store.search_filters import ascii_lower
 
 __all__ = [
+    "Held",
     "ItemShown",
     "Newcomer",
     "OrderShown",
@@ -32,6 +34,7 @@ __all__ = [
     "Resembling",
     "TermShown",
     "described",
+    "held_by",
     "newest",
     "place",
     "show",
@@ -50,12 +53,30 @@ class Newcomer(NamedTuple):
     resembling: Sequence[Resembling]
 
 
+class OtherPrice(NamedTuple):
+    """A price of one bundle or product that is not the one in the catalogue, in cents with tax.
+
+    ``is_older``: the payer had it in an earlier order.
+    """
+
+    cents: int
+    list_cents: int
+    is_older: bool
+
+    @property
+    def text(self) -> str:
+        """Which price it is, and which one it replaces."""
+        which = "the older price of" if self.is_older else "the price of"
+        return f"at {which} {decimal(self.cents)} instead of {decimal(self.list_cents)}"
+
+
 class Placed(NamedTuple):
     """An order that was placed; ``is_known`` if it existed already.
 
     ``was_paid``: its payment was booked now. ``was_ended``: it is marked as paid, but has nothing
-    left to pay for. ``subscriptions`` are those that it began or extended, ``cents`` is its grand
-    total, and ``newcomers`` are new subscribers who look like an existing one.
+    left to pay for. ``subscriptions`` are those that it began or extended, and ``begun`` those that
+    it began; ``cents`` is its grand total. ``newcomers`` are new subscribers who look like an
+    existing one.
     """
 
     order_id: int
@@ -67,6 +88,8 @@ class Placed(NamedTuple):
     currency: str
     was_ended: bool = False
     newcomers: tuple[Newcomer, ...] = ()
+    begun: tuple[int, ...] = ()
+    other_prices: tuple[OtherPrice, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -81,6 +104,7 @@ class Placed(NamedTuple):
             return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
         paid = "paid" if self.was_paid else "not paid"
         price = f"{in_currency(self.cents, self.currency)}, {paid}" if self.cents else "free"
+        price += "".join(f", {each.text}" for each in self.other_prices)
         said = f"order {self.order_id} of subscriber {self.subscriber_id}: {price}"
         if not self.subscriptions:
             return said
@@ -99,6 +123,8 @@ def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool
     with books.change(dry_run=dry_run) as change:
         placed = take(change, order, after)
         change.touch(placed.subscriptions)
+        if not placed.is_known:
+            placed = placed._replace(other_prices=_other_prices(change, placed))
         if not placed.is_known or placed.was_paid:
             change.say(placed.sentence)
         return placed._replace(newcomers=described(change, placed.newcomers))
@@ -162,7 +188,23 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
         cents,
         change.currency,
         newcomers=tuple(each for each in people.newcomers if each.resembling),
+        begun=tuple(lines.begun),
     )
+
+
+def _other_prices(change: Operation, placed: Placed) -> tuple[OtherPrice, ...]:
+    """Return the prices of an order that are not those of the catalogue, each once."""
+    here = change.connection, change.account_id
+    found = []
+    for item in show_order(*here, placed.order_id).items:
+        if item.list_price is None:
+            continue
+        earlier = order_readers.earlier_prices(
+            *here, placed.subscriber_id, item.bundle_id, placed.order_id
+        )
+        is_older = any(each.gross == item.price_of_one for each in earlier)
+        found.append(OtherPrice(item.price_of_one, item.list_price, is_older))
+    return tuple(dict.fromkeys(found))
 
 
 def _known(change: Operation, order: Order, content: str, after: int | None) -> Placed | None:
@@ -192,7 +234,12 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
     due = payments.due_terms(change, order_money.find_order(change, known.order_id))
     if due is None:
         return placed._replace(was_ended=True)
-    paid = payments.book_payment(change, known.order_id, due, payments.Payment(order.payment_type))
+    paid = payments.book_payment(
+        change,
+        known.order_id,
+        due,
+        payments.Payment(order.payment_type, None, order.payment_reference),
+    )
     return placed._replace(was_paid=True, subscriptions=paid.subscriptions, cents=paid.cents)
 
 
@@ -277,6 +324,12 @@ def newest(books: Books) -> int:
     """Return the id of the newest order, 0 if there is none."""
     with books.read() as reading:
         return order_records.newest_order(reading)
+
+
+def held_by(books: Books, subscribers: Iterable[int]) -> list[Held]:
+    """Return the subscriptions of readers that were not cancelled, which an order can extend."""
+    with books.read() as reading:
+        return order_readers.held_by(reading.connection, books.account_id, subscribers)
 
 
 def show(books: Books, order_id: int | None = None, *, reference: str | None = None) -> OrderShown:

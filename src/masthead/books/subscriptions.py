@@ -14,7 +14,6 @@ from masthead.circulation.spans import Span, day_after, ended, overlapped
 from masthead.contract.printable import counted
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
-from masthead.store.books import details
 from masthead.store.books.details import Postal, Subscription, TermShown, look_at_subscription
 from masthead.store.books.extending import add_extension
 from masthead.store.books.operation import Operation
@@ -49,7 +48,6 @@ __all__ = [
     "Values",
     "ValuesSet",
     "extend",
-    "first_issue",
     "go_back",
     "move",
     "move_for_a_while",
@@ -73,16 +71,6 @@ def show(books: Books, subscription_id: int) -> Subscription:
     """Return a subscription with all that belongs to it."""
     with books.read() as reading:
         return look_at_subscription(reading.connection, books.account_id, subscription_id)
-
-
-def first_issue(books: Books, subscription_id: int) -> str:
-    """Return the name and date of the next issue that a subscription gets; '' if none is planned.
-
-    That is the first planned or closed issue since its beginning that it has not received;
-    suspensions are ignored. An issue that was closed without a list does not count.
-    """
-    with books.read() as reading:
-        return details.first_issue(reading.connection, books.account_id, subscription_id)
 
 
 class Values(NamedTuple):

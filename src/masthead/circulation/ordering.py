@@ -96,6 +96,8 @@ class Item(NamedTuple):
 class Order(NamedTuple):
     """An order: who pays, for what. ``reference`` is its number elsewhere, unique in an account.
 
+    ``payment_reference`` is that of its payment, such as the number of a transfer.
+
     ``is_fulfilled`` says that the products were handed over.
     """
 
@@ -104,6 +106,7 @@ class Order(NamedTuple):
     reference: str | None = None
     is_paid: bool = False
     payment_type: str | None = None
+    payment_reference: str | None = None
     is_fulfilled: bool = False
     notes: str | None = None
     import_name: str | None = None
@@ -115,7 +118,9 @@ def digest(order: Order) -> str:
 
     It does not cover the payment, because an order is sent again when its payment has come.
     """
-    content = order._replace(reference=None, is_paid=False, payment_type=None)
+    content = order._replace(
+        reference=None, is_paid=False, payment_type=None, payment_reference=None
+    )
     written = json.dumps(_plain(content), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
 

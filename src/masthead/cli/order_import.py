@@ -42,7 +42,7 @@ def import_(
     one order. The payer has the columns subscriber_id or renewal_code, or email, first_name,
     last_name, company, address, city, state, zip_code, country_name, country_abbreviation. Another
     recipient has the same columns, each with recipient_ before its name. The order has the columns
-    paid (1 or 0), payment_type, fulfilled, notes, import_name, channel_id.
+    paid (1 or 0), payment_type, payment_reference, fulfilled, notes, import_name, channel_id.
 
     A new reader who looks like an existing one is loaded, and listed at the end with what the
     existing reader has: `masthead subscriber merge` merges the two.

@@ -103,6 +103,7 @@ def _person_options(prefix: str, whose: str) -> Callable[[Command], Command]:
 @click.option("--class", "of_class", help="The class of free copies, such as staff.")
 @click.option("--paid", "is_paid", is_flag=True, help="The order is paid today.")
 @click.option("--payment-type", help="How it is paid: check, card, invoice.")
+@click.option("--payment-reference", help="The number of the payment, such as that of a transfer.")
 @click.option("--fulfilled", "is_fulfilled", is_flag=True, help="The products were handed over.")
 @click.option(
     "--reference", help="Its number in another system; no second order with this number is taken."
@@ -138,6 +139,7 @@ def add(
         reference=given["reference"] or None,
         is_paid=given["is_paid"],
         payment_type=given["payment_type"] or None,
+        payment_reference=given["payment_reference"] or None,
         is_fulfilled=given["is_fulfilled"],
         notes=given["notes"] or None,
         channel_id=given["channel_id"],

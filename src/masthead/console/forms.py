@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _ID_MAX = 2**63 - 1
 _ID = re.compile(r"[0-9]{1,18}")
+_GROUPED = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{3})*|[0-9]+)[.,]([0-9]{1,2})")
 _NUMBER = re.compile(r"-?[0-9]{1,30}")
 _NOT_AS_SHOWN = "the form was not sent as it was shown: look at it again"
 
@@ -89,11 +90,18 @@ class Form:
         return value
 
     def amount(self, name: str, label: str) -> int | None:
-        """Return an amount in cents, or None if the field is empty."""
-        if not self[name]:
+        """Return an amount in cents, or None if the field is empty.
+
+        Spaces do not matter, the decimals follow a point or a comma, and thousands may be
+        separated: ``1,234.50``, ``1.234,50`` and ``1234.5`` are the same.
+        """
+        typed = "".join(self[name].split())
+        if not typed:
             return None
+        if found := _GROUPED.fullmatch(typed):
+            typed = f"{re.sub(r'[.,]', '', found[1])}.{found[2]}"
         try:
-            return cents_of(self[name])
+            return cents_of(typed)
         except ValueError as error:
             self.refuse(name, f"{label}: {error}.")
             return None

@@ -13,6 +13,7 @@ class Action(Enum):
     AUDIT_LOG = "read the log"
     ORDER = "take orders"
     SERVE = "change subscribers and subscriptions"
+    PRICE = "take an order at another price"
     PAY = "book payments"
     REFUND = "refund"
     ERASE = "erase readers"
@@ -25,7 +26,14 @@ _CLERK = {Action.LOOK, Action.ORDER, Action.SERVE, Action.PAY}
 _MAY: dict[Role, set[Action]] = {
     "viewer": {Action.LOOK},
     "clerk": _CLERK,
-    "finance": {Action.LOOK, Action.AUDIT_LOG, Action.PAY, Action.REFUND},
+    "finance": {
+        Action.LOOK,
+        Action.AUDIT_LOG,
+        Action.ORDER,
+        Action.PRICE,
+        Action.PAY,
+        Action.REFUND,
+    },
     "manager": set(Action),
 }
 

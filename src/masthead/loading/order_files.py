@@ -35,6 +35,7 @@ _OF_ORDER = (
     *_PERSON,
     "paid",
     "payment_type",
+    "payment_reference",
     "fulfilled",
     "notes",
     "import_name",
@@ -66,7 +67,7 @@ _IDS = {
     "subscription_id",
     "channel_id",
 }
-_CODES = {"external_reference", "renewal_code", "zip_code"}
+_CODES = {"external_reference", "payment_reference", "renewal_code", "zip_code"}
 _FLAGS = {"paid", "fulfilled", "new", "gift"}
 _AMOUNTS = {"price", "tax"}
 _NUMBERS = {"copies"}
@@ -228,6 +229,7 @@ def _order(row: Row, items: Sequence[Item]) -> Order:
         reference=str(row["external_reference"]),
         is_paid=bool(row.get("paid")),
         payment_type=_text(row, "payment_type"),
+        payment_reference=_text(row, "payment_reference"),
         is_fulfilled=bool(row.get("fulfilled")),
         notes=_text(row, "notes"),
         import_name=_text(row, "import_name"),

@@ -8,7 +8,7 @@ from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.errors import BadInput
 
-_KINDS = ("transfer", "check", "card", "direct debit", "cash")
+KINDS = ("transfer", "check", "card", "direct debit", "cash")
 
 
 def _order(books: Books, key: int) -> State:
@@ -156,7 +156,7 @@ pages = pages_of(
                 "What is due, with tax. A part cannot be booked yet: book the payment when all of "
                 "it has come.",
             ),
-            Field("payment_type", "How it was paid", hint=f"Such as {', '.join(_KINDS)}."),
+            Field("payment_type", "How it was paid", hint=f"Such as {', '.join(KINDS)}."),
             Field("reference", "Reference", hint="Such as the number of the transfer or check."),
         ),
         _to_pay,

@@ -1,170 +1,212 @@
 """Orders: taking an order at the telephone, and showing it."""
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books, catalogue, orders, subscribers, subscriptions
-from masthead.circulation.addresses import FIELDS
-from masthead.circulation.ordering import NOBODY, Item, Order, Person, RefusedOrder
+from masthead.books import Books, catalogue, finding, order_summary, orders, subscribers
+from masthead.books.finding import Side
+from masthead.books.order_summary import Summary
+from masthead.circulation.amounts import in_currency
+from masthead.circulation.ordering import Order, RefusedOrder
+from masthead.console import order_form
 from masthead.console.forms import Form, id_in, sentence
+from masthead.console.order_form import PAYER
 from masthead.console.page_request import PageRequest, get, post
-from masthead.console.roles import Action
-from masthead.errors import NotFound
-
-_NAMES = ("email", "first_name", "last_name")
-_ADDRESS = tuple(name for name in FIELDS if name not in _NAMES)
-_RECIPIENT = "recipient_"
+from masthead.console.pages.order_payments import KINDS
+from masthead.console.person_picker import choose, is_finding, look_up_people
+from masthead.console.roles import Action, who_may
+from masthead.console.templating import day_in_words
+from masthead.errors import MastheadError, NotFound
 
 
 class _Checked(NamedTuple):
-    """An order as saving would create it, and the first issue of each of its terms.
+    """An order as saving would create it, and what it brings.
 
-    ``newest`` is the newest order before it.
+    ``newest`` is the newest order before it. ``alike`` has, for each new reader, the name, the
+    field, and the readers who may be the same person.
     """
 
-    order: orders.OrderShown
     placed: orders.Placed
+    summary: Summary
     newest: int
-    begins: list[tuple[str, str, str]]
+    alike: Sequence[tuple[str, str, Sequence[Side]]]
+
+
+class _Choices(NamedTuple):
+    """The choices of the form: the catalogue, and each person's addresses and subscriptions."""
+
+    orderable: catalogue.Orderable
+    bundles: Sequence[tuple[object, str]]
+    products: Sequence[tuple[object, str]]
+    issues: Sequence[tuple[object, str]]
+    addresses: Mapping[str, Sequence[tuple[object, str]]]
+    subscriptions: Mapping[str, Sequence[tuple[object, str]]]
 
 
 def new(request: PageRequest) -> Response:
-    """Show the order form, with the subscriber that the URL names."""
-    form = Form({"subscriber": request.query.get("subscriber", "")})
+    """Show the order form; the URL can name who pays, and what is extended."""
+    names = ("bundle", "first_issue")
+    form = Form({name: request.query.get(name, "") for name in names})
+    if (key := id_in(request.query.get("subscriber", ""))) is not None:
+        choose(form, PAYER, key)
+    form.values["to_1_subscription"] = request.query.get("subscription", "")
     return _form(request, form)
 
 
 def take(request: PageRequest) -> Response:
-    """Preview an order, or save it; sending the form again does not save it twice."""
+    """Preview an order, or save it; sending the form again does not save it twice.
+
+    It is saved only if it brings what was shown.
+    """
     form = Form(request.form)
-    if form["change"]:
-        return _form(request, form)
+    if form["at_price"]:
+        form.values["price"] = form["at_price"]
     if form["is_reader"]:
-        form = _chosen(form)
-    order = _order(form)
+        order_form.take_known(form)
+    if form["add"]:
+        order_form.add_row(form)
+    if form["drop"]:
+        order_form.drop_row(form, form["drop"])
+    if form["change"] or form["add"] or form["drop"]:
+        return _form(request, form)
+    orderable = catalogue.orderable(request.books)
+    order = order_form.order_of(form, orderable)
+    is_other = order_form.other_price(form, orderable) is not None
+    if is_other and not request.may(Action.PRICE):
+        who = who_may(Action.PRICE)
+        form.refuse("price", f"Another price than the list price is given by {who}.")
+        return _form(request, form, status=403)
+    if order is None or not form.is_good:
+        return _form(request, form, status=200 if is_finding(form) else 400)
+    return _placed(request, form, order)
+
+
+def _placed(request: PageRequest, form: Form, order: Order) -> Response:
+    """Place the order, in a dry run unless the operator is sure, and return what follows."""
     newest = form.number("newest", "The newest order")
+    is_sure = bool(form["sure"])
     checked = None
-    if order:
-        books = request.books_for("order")
-        with form.refusing("bundle"):
-            try:
-                if form["sure"]:
-                    placed = orders.place(books, order, after=newest)
-                    return request.go(f"/orders/{placed.order_id}", sentence(placed.sentence))
-                with books.together(dry_run=True) as inside:
-                    checked = _check(inside, order)
-            except RefusedOrder as error:
-                form.refuse(_field_of(error), sentence(error))
-    return _form(request, form, checked=checked, status=200 if checked else 400)
-
-
-def _check(books: Books, order: Order) -> _Checked:
-    """Place an order in a dry run, and return its result."""
-    newest = orders.newest(books)
-    placed = orders.place(books, order)
-    begins = []
-    for key in placed.subscriptions:
-        fields = subscriptions.show(books, key).fields
-        names = (str(each) for each in (fields["first_name"], fields["last_name"]) if each)
-        first = subscriptions.first_issue(books, key)
-        begins.append((str(fields["publication"]), " ".join(names), first))
-    return _Checked(orders.show(books, placed.order_id), placed, newest, begins)
-
-
-def _chosen(form: Form) -> Form:
-    """Return the form with the chosen reader in place of a new one."""
-    prefix, _, key = form["is_reader"].partition(":")
-    values = {**form.values, f"{prefix}subscriber": key}
-    return Form({n: v for n, v in values.items() if n not in {f"{prefix}{x}" for x in _NAMES}})
-
-
-def _order(form: Form) -> Order | None:
-    """Return the order from the input, or None if the input has errors."""
-    bundle = form.number("bundle", "The bundle")
-    product = form.number("product", "The product")
-    if bundle is None and product is None:
-        form.refuse("bundle", "Say what is ordered: a bundle or a product.")
-    payer = _person(form, "", "who pays")
-    recipient = _person(form, _RECIPIENT, "who gets it") if form["is_gift"] else NOBODY
-    if form["is_gift"] and not recipient.is_named:
-        form.refuse("recipient_subscriber", "Say who gets the gift.")
-    price, tax = form.amount("price", "The price"), form.amount("tax", "The tax")
-    first = form.number("first_issue", "The first issue")
-    extended = form.number("subscription", "The number of the subscription")
-    gives = form.choice("gives", "Whether it is a gift", ("", "yes", "no"))
-    is_paid = bool(form["is_paid"])
-    items = []
-    if bundle is not None:
-        items.append(
-            Item(
-                bundle_id=bundle,
-                price=price,
-                tax=tax,
-                recipient=recipient,
-                is_new=bool(form["is_new"]),
-                first_issue=first,
-                subscription_id=extended,
-                is_gift={"yes": True, "no": False}.get(gives),
-            )
-        )
-    if product is not None:
-        own = (None, None) if items else (price, tax)
-        items.append(Item(product_id=product, price=own[0], tax=own[1]))
+    with form.refusing("bundle"):
+        try:
+            with request.books_for("order").together(dry_run=not is_sure) as inside:
+                checked = _checked(inside, form, order, newest if is_sure else None)
+                is_as_shown = checked.summary.sentence == form["will"]
+                if is_sure and not checked.placed.is_known and not is_as_shown:
+                    raise _OtherError
+        except RefusedOrder as error:
+            order_form.refuse(form, error)
+        except _OtherError:
+            form.refuse("", "Something has changed meanwhile: look again at what it brings.")
+    if checked is None:
+        return _form(request, form, status=400)
+    if not is_sure:
+        return _form(request, form, checked)
     if not form.is_good:
-        return None
-    return Order(
-        payer,
-        tuple(items),
-        reference=form["reference"] or None,
-        is_paid=is_paid,
-        payment_type=(form["payment_type"] or None) if is_paid else None,
-        notes=form["notes"] or None,
-    )
+        return _form(request, form, checked, 409)
+    placed = checked.placed
+    said = placed.sentence if placed.is_known else "the order was saved"
+    return request.go(f"/orders/{placed.order_id}", sentence(said))
 
 
-def _person(form: Form, prefix: str, who: str) -> Person:
-    key = form.number(f"{prefix}subscriber", "The number of the subscriber")
-    address = {name: form.text(f"{prefix}{name}", name) for name in _ADDRESS}
-    person = Person(
-        subscriber_id=key,
-        email=form.text(f"{prefix}email", "The email address", characters_max=50),
-        first_name=form.text(f"{prefix}first_name", "The first name", characters_max=50),
-        last_name=form.text(f"{prefix}last_name", "The last name", characters_max=50),
-        address={name: text for name, text in address.items() if text},
-    )
-    if not prefix and not person.is_named and not form["subscription"]:
-        form.refuse("subscriber", f"Say {who}: a subscriber's number, or a name.")
-    return person
+class _OtherError(MastheadError):
+    """Raised to leave the operation of an order that brings something else than was shown."""
 
 
-def _field_of(error: RefusedOrder) -> str:
-    """Return the form field for a column of a file of orders."""
-    name = error.field.replace("subscriber_id", "subscriber").replace("bundle_id", "bundle")
-    name = name.replace("subscription_id", "subscription")
-    return name.replace("product_id", "product").replace("external_reference", "reference")
+def _checked(books: Books, form: Form, order: Order, after: int | None) -> _Checked:
+    """Place an order in the books, and return its result."""
+    newest = orders.newest(books)
+    placed = orders.place(books, order, after=after)
+    rows = order_form.rows_of(form)
+    alike = [
+        (
+            each.name or "The new reader",
+            PAYER if each.item is None else rows[each.item],
+            finding.sides(books, {one.subscriber_id: one.why for one in each.resembling}),
+        )
+        for each in placed.newcomers
+    ]
+    return _Checked(placed, order_summary.summary(books, placed), newest, alike)
 
 
 def _form(
-    request: PageRequest, form: Form, *, checked: _Checked | None = None, status: int = 200
+    request: PageRequest, form: Form, checked: _Checked | None = None, status: int = 200
 ) -> Response:
     with request.books.snapshot() as inside:
-        orderable = catalogue.orderable(inside)
-        subscriber = _subscriber(inside, form["subscriber"])
+        look_up_people(inside, form, *order_form.pickers_of(form))
+        choices = _choices(inside, form)
     return request.page(
         "order_new",
         status,
         form=form,
         checked=checked,
-        subscriber=subscriber,
-        orderable=orderable,
+        choices=choices,
+        rows=order_form.rows_of(form),
+        rows_max=order_form.ROWS_MAX,
+        kinds=KINDS,
+        listed=order_form.list_price(form, choices.orderable),
     )
 
 
-def _subscriber(books: Books, typed: str) -> subscribers.Person | None:
-    key = id_in(typed)
-    if key is None:
-        return None
+def _choices(books: Books, form: Form) -> _Choices:
+    orderable = catalogue.orderable(books)
+    currency = books.currency
+    known = order_form.known_readers(form)
+    addresses, subscriptions = {}, {}
+    for name, ids in known.items():
+        readers = ids or known[PAYER]
+        people = [each for key in readers if (each := _person(books, key)) is not None]
+        addresses[name] = [
+            (each.address_id, each.line) for person in people for each in person.addresses
+        ]
+        subscriptions[name] = [
+            (each.subscription_id, _running(each)) for each in orders.held_by(books, readers)
+        ]
+    return _Choices(
+        orderable,
+        [
+            (
+                each.bundle_id,
+                _priced(
+                    f"{each.name or 'Bundle'}: {orderable.contents.get(each.bundle_id, 'nothing')}",
+                    each,
+                    currency,
+                ),
+            )
+            for each in orderable.bundles
+        ],
+        [
+            (each.product_id, _priced(each.name or "Product", each, currency))
+            for each in orderable.products
+        ],
+        [
+            (each.issue_id, _planned(each, orderable.publications[each.publication_id]))
+            for each in orderable.issues
+        ],
+        addresses,
+        subscriptions,
+    )
+
+
+def _priced(name: str, sold: catalogue.Bundle | catalogue.Product, currency: str) -> str:
+    return f"{name}, {in_currency(sold.price + sold.tax, currency)}"
+
+
+def _planned(issue: catalogue.PlannedIssue, publication: str) -> str:
+    return f"{publication}: {issue.name or 'issue'}, {day_in_words(issue.date)}"
+
+
+def _running(held: orders.Held) -> str:
+    """Return a subscription as a choice: what it is, until when, and where it goes."""
+    if not held.issues:
+        until = "has ended"
+    else:
+        until = f"until {day_in_words(held.last_day)}" if held.last_day else "without an end"
+    return ", ".join(filter(None, (held.name, until, held.address)))
+
+
+def _person(books: Books, key: int) -> subscribers.Person | None:
     try:
         return subscribers.show(books, key)
     except NotFound:
@@ -172,9 +214,12 @@ def _subscriber(books: Books, typed: str) -> subscribers.Person | None:
 
 
 def show(request: PageRequest) -> Response:
-    """Show an order with its items, their terms and money."""
+    """Show an order: what, for whom, until when, and what was paid and is owed."""
     key = int(request.ids["id"])
-    return request.page("order", order=orders.show(request.books, key), key=key)
+    with request.books.snapshot() as inside:
+        order = orders.show(inside, key)
+        readers = order_summary.readers(inside, order)
+    return request.page("order", order=order, readers=readers, key=key)
 
 
 pages = [

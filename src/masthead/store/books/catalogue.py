@@ -106,6 +106,20 @@ def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Li
     )
 
 
+def lines_by_bundle(connection: Connection, account_id: int) -> dict[int, list[Line]]:
+    """Return the lines of all bundles in their order, by bundle."""
+    found: dict[int, list[Line]] = {}
+    for bundle_id, *line in connection.rows(
+        """
+        SELECT bundle_id, publication_id, issues, type, copies, price, months FROM bundle_lines
+        WHERE account_id = :account_id ORDER BY bundle_id, line_number
+        """,
+        account_id=account_id,
+    ):
+        found.setdefault(bundle_id, []).append(Line(*line))
+    return found
+
+
 def add(books: Operation, thing: Thing, values: Values) -> int:
     """Add a publication or a product; return its id. Raises BadInput for an empty name."""
     _check_name(thing, values)

@@ -158,11 +158,23 @@ def look_at_subscription(
     )
 
 
-def first_issue(connection: Connection, account_id: int, subscription_id: int) -> str:
-    """Return the name and date of the next issue that a subscription gets, '' without one."""
-    row = connection.row(
+class FirstIssue(NamedTuple):
+    """The next issue that a subscription gets: its name and date."""
+
+    name: str
+    day: str
+
+
+def first_issue(connection: Connection, account_id: int, subscription_id: int) -> FirstIssue | None:
+    """Return the next planned or closed issue that a subscription gets, if there is one.
+
+    It is the first since its beginning that it has not received; suspensions are ignored. An issue
+    that was closed without a list does not count.
+    """
+    return connection.row_as(
+        FirstIssue,
         """
-        SELECT i.name, i.date FROM subscriptions AS s
+        SELECT coalesce(i.name, 'the issue'), i.date FROM subscriptions AS s
         JOIN issues AS i ON i.account_id = s.account_id AND i.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
             AND i.date >= s.begins_on
@@ -174,7 +186,6 @@ def first_issue(connection: Connection, account_id: int, subscription_id: int) -
         account_id=account_id,
         subscription_id=subscription_id,
     )
-    return f"{row[0] or 'issue'} ({row[1]})" if row else ""
 
 
 def _cancellation(connection: Connection, one: dict[str, int]) -> str | None:

@@ -140,6 +140,7 @@ def add_order(
         content_digest=content,
         paid_on=paid_on,
         payment_type=order.payment_type,
+        payment_reference=order.payment_reference if order.is_paid else None,
         commit_id=books.commit_id,
     )
     if order.reference is not None:
