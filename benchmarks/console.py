@@ -25,13 +25,17 @@ from tests.servers import environment
 _NAME, _PASSWORD = "benchmark", "a long secret"
 _PAGES = {
     "today": "/",
-    "find: a name": "/find?q=first{first}%20last{last}",
-    "find: part of a name": "/find?q=last{last}",
-    "find: two letters": "/find?q=la",
-    "find: email": "/find?q=reader{key}@example.org",
-    "find: renewal code": "/find?q=r{small}",
-    "find: postal code": "/find?q=103",
-    "find: order's number": "/find?q={key}",
+    "find: a name": "/find/suggestions?q=first{first}%20last{last}",
+    "find: part of a name": "/find/suggestions?q=last{last}",
+    "find: two letters": "/find/suggestions?q=la",
+    "find: a name and a town": "/find/suggestions?q=last{last}%20city",
+    "find: a name and a postal code": "/find/suggestions?q=last{last}%20{zip}",
+    "find: a street with its number": "/find/suggestions?q={house}%20harbor%20road%20{key}",
+    "find: email": "/find/suggestions?q=reader{key}@example.org",
+    "find: renewal code": "/find/suggestions?q=r{small}",
+    "find: postal code": "/find/suggestions?q=103",
+    "find: order's number": "/find/suggestions?q=order%20{key}",
+    "find: all that fit": "/find?q=last{last}",
     "subscriber": "/subscribers/{key}",
     "subscription: suspend": "/subscriptions/{key}/suspend",
     "order": "/orders/{key}",
@@ -48,7 +52,16 @@ _PAGES = {
 }
 
 
-_FIRST = {"key": 1, "small": 1, "first": 1, "last": 1}
+def _values(key: int, small: int) -> dict[str, int]:
+    """Return what the paths name: a reader, and the number of the round."""
+    return {
+        "key": key,
+        "small": small,
+        "first": key % 1_000,
+        "last": key % 50_000,
+        "zip": 10_000 + key % 50_000,
+        "house": key % 900,
+    }
 
 
 @contextmanager
@@ -73,7 +86,7 @@ def _times_ms(client: httpx2.Client, path: str, rounds: int, count: int) -> list
     times = []
     for number in range(rounds + 1):
         key = nth_subscriber(number, rounds + 1, count)
-        asked = path.format(key=key, small=number + 1, first=key % 1_000, last=key % 50_000)
+        asked = path.format(**_values(key, number + 1))
         begun = perf_counter()
         response = client.get(asked)
         times.append(1_000 * (perf_counter() - begun))
@@ -90,7 +103,7 @@ def _rows(url: str, scale: Scale) -> Iterator[list[str]]:
             raise SystemExit(f"the benchmark could not sign in: {signed_in.status_code}")
         client.cookies.update(signed_in.cookies)
         for title, path in _PAGES.items():
-            while "being counted" in client.get(path.format(**_FIRST)).text:
+            while "being counted" in client.get(path.format(**_values(1, 1))).text:
                 pass
             times = _times_ms(client, path, scale.rounds, scale.subscribers)
             yield [title, f"{times[len(times) // 2]:.1f}", f"{times[-1]:.1f}"]

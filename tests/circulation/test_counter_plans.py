@@ -17,7 +17,13 @@ from masthead.books import Books, cancelling, orders, payments, refunds, subscri
 from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.databases.sqlite import SqliteConnection
-from masthead.store.books import order_readers, subscriber_search
+from masthead.store.books import (
+    order_readers,
+    order_records,
+    standing,
+    subscriber_search,
+    word_search,
+)
 from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.details import look_at_subscriber, look_at_subscription
 from masthead.store.books.operation import Operation, operation
@@ -294,6 +300,14 @@ READING: dict[str, Callable[[Connection], object]] = {
         subscriber_search.duplicates(database, 1, of=77)
     ),
 }
+READING |= {
+    "find: what they have": lambda database: (
+        standing.standings(database, 1, [77], today="2026-02-10"),
+        standing.last_payments(database, 1, [77]),
+        standing.address_lines(database, 1, [77]),
+    ),
+    "find: an order": lambda database: order_records.orders_named(database, 1, "WEB-77"),
+}
 
 
 def sought_by(sought: Sought) -> Callable[[Connection], object]:
@@ -302,6 +316,17 @@ def sought_by(sought: Sought) -> Callable[[Connection], object]:
 
 
 READING |= {f"subscriber find {[*filter(None, each)]}": sought_by(each) for each in FOUND_BY}
+
+
+def words(text: str) -> Callable[[Connection], object]:
+    """Return what finds a reader by words in any order."""
+    return lambda database: check_found(word_search.by_words(database, 1, text.split(), limit=20))
+
+
+READING |= {
+    f"find: {text}": words(text)
+    for text in ("last77x salem", "salem 77 quay", "quay 77", "10077 last77x")
+}
 
 
 def check_found(found: list[subscriber_search.Found]) -> None:

@@ -88,8 +88,12 @@ def by_ids(books: Books, ids: Iterable[int]) -> list[Hit]:
     keys = list(dict.fromkeys(ids))
     with books.read() as reading:
         found = subscribers.people(books, keys)
-        have = standings(reading, found)
+        have = _standings(reading, found)
     return [Hit(found[key], have.get(key, [])) for key in keys if key in found]
+
+
+def _standings(reading: Reading, ids: Iterable[int]) -> dict[int, list[Standing]]:
+    return standings(reading.connection, reading.account_id, ids, today=reading.today)
 
 
 def sides(books: Books, why: Mapping[int, str]) -> list[Side]:
@@ -99,9 +103,9 @@ def sides(books: Books, why: Mapping[int, str]) -> list[Side]:
     """
     with books.read() as reading:
         found = subscribers.people(books, why)
-        have = standings(reading, found)
-        paid = last_payments(reading, found)
-        lines = address_lines(reading, found)
+        where = reading.connection, books.account_id
+        have = _standings(reading, found)
+        paid, lines = last_payments(*where, found), address_lines(*where, found)
     return [
         Side(found[key], what, lines.get(key, []), have.get(key, []), paid.get(key))
         for key, what in why.items()
@@ -138,7 +142,7 @@ def look(books: Books, text: str, *, limit: int) -> Hits:
         if is_similar:
             found = _by_words(inside, text, limit + 1, is_similar=True)
         people = _who_is_kept(inside, found)
-        have = standings(reading, [each.subscriber_id for each in people[:limit]])
+        have = _standings(reading, [each.subscriber_id for each in people[:limit]])
     return Hits(
         [Hit(each, have.get(each.subscriber_id, [])) for each in people[:limit]],
         orders,

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 from masthead.circulation.amounts import stored_cents
 from masthead.contract.subscription_types import UNLIMITED
-from masthead.store.books.operation import Reading
 from masthead.store.books.order_keys import listed
+from masthead.store.database import Connection
 
 _MOST = 1_000
 """An agency can have any number of subscriptions."""
@@ -53,13 +53,15 @@ class Standing(NamedTuple):
         return self.state in _RUNNING
 
 
-def standings(books: Reading, ids: Iterable[int]) -> dict[int, list[Standing]]:
-    """Return the subscriptions of each of these subscribers, those that run first.
+def standings(
+    connection: Connection, account_id: int, ids: Iterable[int], *, today: str
+) -> dict[int, list[Standing]]:
+    """Return the subscriptions of each of these subscribers on a day, those that run first.
 
     Subscriptions that were merged into another one are left out. All subscribers together have at
     most 1,000.
     """
-    rows = books.rows_as(
+    rows = connection.rows_as(
         _Stored,
         f"""
         SELECT s.subscriber_id, p.name, s.type, s.issues, s.date_expired, s.cancelled_on,
@@ -74,11 +76,12 @@ def standings(books: Reading, ids: Iterable[int]) -> dict[int, list[Standing]]:
             AND s.merged_into IS NULL
         ORDER BY s.subscription_id LIMIT {_MOST}
         """,
-        today=books.today,
+        account_id=account_id,
+        today=today,
     )
     found: dict[int, list[Standing]] = {}
     for row in rows:
-        state, day = _state(books.today, row)
+        state, day = _state(today, row)
         each = Standing(row.publication or "", row.type or "", state, day)
         found.setdefault(row.subscriber_id, []).append(each)
     for each_has in found.values():
@@ -98,9 +101,11 @@ def _state(today: str, row: _Stored) -> tuple[State, str | None]:
     return "ends" if row.is_to_end else "runs", row.last_day
 
 
-def last_payments(books: Reading, ids: Iterable[int]) -> dict[int, Payment]:
+def last_payments(
+    connection: Connection, account_id: int, ids: Iterable[int]
+) -> dict[int, Payment]:
     """Return the newest payment of each of these subscribers, without those who paid nothing."""
-    rows = books.rows_as(
+    rows = connection.rows_as(
         tuple[int, str, str],
         f"""
         SELECT s.subscriber_id, o.paid_on, o.grand_total FROM subscribers AS s
@@ -111,18 +116,22 @@ def last_payments(books: Reading, ids: Iterable[int]) -> dict[int, Payment]:
             ORDER BY n.paid_on DESC, n.order_id DESC LIMIT 1)
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(set(ids))})
         """,
+        account_id=account_id,
     )
     return {key: Payment(day, stored_cents(total)) for key, day, total in rows}
 
 
-def address_lines(books: Reading, ids: Iterable[int]) -> dict[int, list[str]]:
+def address_lines(
+    connection: Connection, account_id: int, ids: Iterable[int]
+) -> dict[int, list[str]]:
     """Return the addresses of each of these subscribers in lines, the newest first."""
-    rows = books.rows(
+    rows = connection.rows(
         f"""
         SELECT subscriber_id, company, address, zip_code, city, country_name FROM addresses
         WHERE account_id = :account_id AND subscriber_id IN ({listed(set(ids))})
         ORDER BY address_id DESC LIMIT {_MOST}
-        """
+        """,
+        account_id=account_id,
     )
     found: dict[int, list[str]] = {}
     for subscriber_id, company, street, code, city, country in rows:

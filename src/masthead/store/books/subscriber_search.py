@@ -67,15 +67,27 @@ class Alike(NamedTuple):
     ids: tuple[int, ...]
 
 
-COLUMNS = """s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code, s.delete_date,
-            a.address, a.zip_code, a.city, a.company, s.merged_into"""
-_IN_ORDER = """s.delete_date IS NOT NULL, s.last_name_folded IS NULL, s.last_name_folded,
-            s.first_name_folded IS NULL, s.first_name_folded, s.subscriber_id"""
-_NEWEST = """(SELECT max(n.address_id) FROM addresses AS n
-            WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)"""
+_SHOWN = """s.account_id, s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code,
+            s.delete_date, s.merged_into, s.first_name_folded, s.last_name_folded"""
 _BIGGEST_ID = 2**63 - 1
 _MANY = 10_000
 """SQLite has no statistics of values: the search counts the rows of a value, up to this many."""
+
+
+def columns(of: str) -> str:
+    """Return the columns of :class:`Found`, from ``of``, a subscriber, and the address ``a``."""
+    return f"""{of}.subscriber_id, {of}.first_name, {of}.last_name, {of}.email, {of}.renewal_code,
+            {of}.delete_date, a.address, a.zip_code, a.city, a.company, {of}.merged_into"""
+
+
+def _in_order(of: str) -> str:
+    return f"""{of}.delete_date IS NOT NULL, {of}.last_name_folded IS NULL, {of}.last_name_folded,
+            {of}.first_name_folded IS NULL, {of}.first_name_folded, {of}.subscriber_id"""
+
+
+def _newest(of: str) -> str:
+    return f"""(SELECT max(n.address_id) FROM addresses AS n
+            WHERE n.account_id = {of}.account_id AND n.subscriber_id = {of}.subscriber_id)"""
 
 
 def check(sought: Sought) -> None:
@@ -196,13 +208,13 @@ def _matching(
         values |= of_places
     which = " AND ".join(["s.account_id = :account_id", *conditions])
     start = "subscribers AS s"
-    address, first = _NEWEST, ""
+    address, first, found = _newest("f"), "", "NULL"
     if candidates:
         first = f"WITH c AS MATERIALIZED ({candidates})"
         # CROSS JOIN makes SQLite look up each candidate and read nothing else.
         start = "c CROSS JOIN subscribers AS s"
         which += " AND s.subscriber_id = c.subscriber_id"
-        address = f"coalesce(c.address_id, {_NEWEST})"
+        address, found = f"coalesce(f.found_id, {address})", "c.address_id"
     if among_max and not places and not sought.order:
         start = f"(SELECT s.* FROM subscribers AS s WHERE {which} LIMIT :among_max) AS s"
         which = "s.account_id = :account_id"
@@ -211,9 +223,11 @@ def _matching(
         Found,
         f"""
         {first}
-        SELECT {COLUMNS} FROM {start}
-        LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {address}
-        WHERE {which} ORDER BY {_IN_ORDER} LIMIT :limit
+        SELECT {columns("f")} FROM (
+            SELECT {_SHOWN}, {found} AS found_id FROM {start}
+            WHERE {which} ORDER BY {_in_order("s")} LIMIT :limit) AS f
+        LEFT JOIN addresses AS a ON a.account_id = f.account_id AND a.address_id = {address}
+        ORDER BY {_in_order("f")}
         """,
         **values,
     )
@@ -275,8 +289,9 @@ def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dic
     found = connection.rows_as(
         Found,
         f"""
-        SELECT {COLUMNS} FROM subscribers AS s
-        LEFT JOIN addresses AS a ON a.account_id = s.account_id AND a.address_id = {_NEWEST}
+        SELECT {columns("s")} FROM subscribers AS s
+        LEFT JOIN addresses AS a
+            ON a.account_id = s.account_id AND a.address_id = {_newest("s")}
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
         """,
         account_id=account_id,

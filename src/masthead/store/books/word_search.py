@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from string import ascii_lowercase
 
-from masthead.store.books.subscriber_search import COLUMNS, Found, place
+from masthead.store.books.subscriber_search import Found, columns, place
 from masthead.store.database import Connection
 from masthead.store.name_forms import plain, spellings
 from masthead.store.search_filters import beyond
@@ -118,7 +118,7 @@ def by_words(
     """
     query = _Query()
     for first, last in [pair for each in pairwise(words) for pair in (each, each[::-1])]:
-        if not _has_digit(first + last):
+        if _has_letter(first) and _has_letter(last):
             is_first = query.begins("x.first_name_folded", first)
             query.add(
                 "subscribers", f"x.last_name_folded = {query.value(last.casefold())} AND {is_first}"
@@ -129,7 +129,7 @@ def by_words(
         _add_companies(query, word)
         if _has_digit(word):
             _add_places(query, words, number)
-        elif len(words) > 1:
+        if len(words) > 1 and _has_letter(word):
             _add_names(query, word)
     return _best(connection, account_id, query, [_Word(each) for each in words], limit)
 
@@ -148,7 +148,7 @@ def by_similar_words(
         if not each.similar:
             continue
         for other in words:
-            if other != each.text and not _has_digit(other):
+            if other != each.text and _has_letter(other):
                 is_last = f"x.last_name_folded = {query.value(other)}"
                 is_first = query.begins("x.first_name_folded", other)
                 has_first = query.among("x.first_name_folded", each.similar)
@@ -194,6 +194,10 @@ def _add_places(query: _Query, words: list[str], number: int) -> None:
             query.add("addresses", query.begins("lower(x.address)", form))
 
 
+def _has_letter(text: str) -> bool:
+    return any(each.isalpha() for each in text)
+
+
 def _has_digit(text: str) -> bool:
     return any(each.isdigit() for each in text)
 
@@ -231,7 +235,7 @@ def _best(
         WITH c AS MATERIALIZED (
             SELECT DISTINCT u.subscriber_id FROM ({" UNION ALL ".join(query.parts)}) AS u
             LIMIT {_CANDIDATES_MAX})
-        SELECT {COLUMNS}, a.first_name, a.last_name, coalesce(a.address_id, 0)
+        SELECT {columns("s")}, a.first_name, a.last_name, coalesce(a.address_id, 0)
         FROM c CROSS JOIN subscribers AS s
         LEFT JOIN addresses AS a
             ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
@@ -241,8 +245,8 @@ def _best(
         **query.values,
     )
     best: dict[int, tuple[tuple[int, int, int], Found]] = {}
-    for *columns, first, last, address_id in rows:
-        found = Found(*columns)
+    for *values, first, last, address_id in rows:
+        found = Found(*values)
         fit = _fit(found, first, last, words)
         if fit is None:
             continue
