@@ -76,6 +76,7 @@ FOUND_BY = (
     Sought(zip_code="10077"),
     Sought(zip_code="10077", city="Salem", name="last77x"),
 )
+WORDS = ("last77x salem", "salem 77 quay", "quay 77", "10077 last77x")
 
 
 def rows_of_readers() -> dict[str, Rows]:
@@ -310,23 +311,16 @@ READING |= {
 }
 
 
-def sought_by(sought: Sought) -> Callable[[Connection], object]:
-    """Return what finds a reader by what is known of one."""
+def sought_by(sought: Sought | str) -> Callable[[Connection], object]:
+    """Return what finds a reader by what is known of one, or by words in any order."""
+    if isinstance(sought, str):
+        return lambda database: check_found(
+            word_search.by_words(database, 1, sought.split(), limit=20)
+        )
     return lambda database: check_found(subscriber_search.find(database, 1, sought, limit=20))
 
 
-READING |= {f"subscriber find {[*filter(None, each)]}": sought_by(each) for each in FOUND_BY}
-
-
-def words(text: str) -> Callable[[Connection], object]:
-    """Return what finds a reader by words in any order."""
-    return lambda database: check_found(word_search.by_words(database, 1, text.split(), limit=20))
-
-
-READING |= {
-    f"find: {text}": words(text)
-    for text in ("last77x salem", "salem 77 quay", "quay 77", "10077 last77x")
-}
+READING |= {f"find {each}": sought_by(each) for each in (*FOUND_BY, *WORDS)}
 
 
 def check_found(found: list[subscriber_search.Found]) -> None:
