@@ -302,10 +302,9 @@ READING: dict[str, Callable[[Connection], object]] = {
     ),
 }
 READING |= {
-    "find: what they have": lambda database: (
+    "what is found": lambda database: (
         standing.standings(database, 1, [77], today="2026-02-10"),
         standing.last_payments(database, 1, [77]),
-        standing.address_lines(database, 1, [77]),
     ),
     "find: an order": lambda database: order_records.orders_named(database, 1, "WEB-77"),
 }
@@ -314,9 +313,8 @@ READING |= {
 def sought_by(sought: Sought | str) -> Callable[[Connection], object]:
     """Return what finds a reader by what is known of one, or by words in any order."""
     if isinstance(sought, str):
-        return lambda database: check_found(
-            word_search.by_words(database, 1, sought.split(), limit=20)
-        )
+        by_words = word_search.by_words
+        return lambda database: check_found(by_words(database, 1, sought.split(), limit=20))
     return lambda database: check_found(subscriber_search.find(database, 1, sought, limit=20))
 
 
