@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from masthead.store import Connection
+    from masthead.store.database import Value
     from tests.servers import Store
 
 pytestmark = ONE_SERVER
