@@ -118,6 +118,9 @@ def test_everybody_sees_what_closing_gives_and_who_may_close(small: Desk) -> Non
         browser = console.signed_in("vic")
         shown = text_of(until(browser, "/issues/1", "Without grace"))
         today = text_of(until(browser, "/", "owed to readers"))
+        new, lost = (
+            text_of(until(browser, f"/this-month/{e}", "Counted")) for e in ("new", "lost")
+        )
         for path, sentence in (
             ("/issues", "Closing: a manager."),
             ("/renewals", "Sending letters and changing efforts: a manager."),
@@ -126,6 +129,8 @@ def test_everybody_sees_what_closing_gives_and_who_may_close(small: Desk) -> Non
             ("/orders/7", "Payments: a clerk, finance or a manager."),
         ):
             assert sentence in text_of(browser.get(path).text)
+    assert "Reader 1 Tide" in new
+    assert "Digital 2 March 2026 cancelled" in lost
     (run,) = figures_of(small.books).previews.values()
     for text in (
         f"{run.printed} printed copies",

@@ -56,6 +56,7 @@ MAY: dict[str, set[str]] = {
     "/orders/{id:int}/allowance": {"finance", "manager"},
     "/orders/{id:int}/dispute": MONEY,
     "/orders/{id:int}/settle": {"finance", "manager"},
+    "/this-month/{kind}": EVERYBODY,
     "/issues": EVERYBODY,
     "/issues/{id:int}": EVERYBODY,
     "/issues/{id:int}/close": MANAGER,

@@ -3,17 +3,25 @@
 Counting takes seconds for a million subscriptions (rules, "What the console counts").
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from masthead.books import issues
 from masthead.books.account import Books
 from masthead.store import loads
 from masthead.store.books import disputes, figures, renewing
 from masthead.store.books.disputes import InDispute
-from masthead.store.books.figures import Unpaid, WithoutAddress
+from masthead.store.books.figures import Changed, Unpaid, WithoutAddress
 from masthead.store.books.order_details import show_order
 
-__all__ = ["Figures", "InDispute", "Unpaid", "WithoutAddress", "figures_of"]
+__all__ = [
+    "Changed",
+    "Figures",
+    "InDispute",
+    "Unpaid",
+    "WithoutAddress",
+    "changed_of",
+    "figures_of",
+]
 
 _SHOWN = 20
 
@@ -71,6 +79,15 @@ def figures_of(books: Books) -> Figures:
             new,
             lost,
         )
+
+
+def changed_of(books: Books, which: Literal["new", "lost"], limit: int) -> list[Changed]:
+    """Return the subscriptions that are new or were lost this month, the newest first.
+
+    At most ``limit``. Raises MastheadError if Masthead does not keep the account's books.
+    """
+    with books.scan() as reading:
+        return figures.changed(reading, which, limit)
 
 
 def _next_issues(books: Books) -> list[int]:

@@ -38,12 +38,19 @@ def circulation(books: Books, issue_id: int, day: str | None = None) -> Report:
         found, before = reports.lists_of(reading, issue_id, last)
         served = reports.served(reading, found)
         moves = reports.moves(reading, found, before)
-    before_name = before.name if before else issue_reports.NO_ISSUE
+    before_name = before.name if before else "none"
     notes = list(_lists(found))
     if before and not before.lists:
         notes.append(f"{before_name} has no mailing list here: it counts as nothing")
     title = f"Circulation of {found.name}"
-    made = issue_reports.circulation(title, (found.name, before_name), served, moves, notes)
+    made = issue_reports.circulation(
+        title,
+        (found.name, before_name),
+        served,
+        moves,
+        notes,
+        has_before=before is not None and bool(before.lists),
+    )
     return made._replace(day=last)
 
 

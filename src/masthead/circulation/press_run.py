@@ -16,8 +16,6 @@ from masthead.contract.subscription_types import PRINTED
 _TYPES = (*PRINTED, "Digital")
 _NONE = "(none)"
 _LABELS_MAX = 20
-NO_ISSUE = "none"
-"""The name of the issue before if there is none."""
 
 
 class Served(NamedTuple):
@@ -146,10 +144,13 @@ def circulation(
     served: Sequence[Served],
     moves: Moves,
     notes: Sequence[str] = (),
+    *,
+    has_before: bool = True,
 ) -> Report:
     """Return the circulation of an issue: its change from the issue before, and its parts.
 
-    ``issues`` are the names of this issue and of the one before. Each group of rows (type, class,
+    ``issues`` are the names of this issue and of the one before, which ``has_before`` says to have
+    a list. Each group of rows (type, class,
     classification, request type, state) adds up to the whole issue. The issue before + additions -
     removals = this issue, in subscriptions and in copies.
     """
@@ -180,20 +181,21 @@ def circulation(
     )
     measures = ("subscriptions", "copies", "paid", "not paid", *(kind.lower() for kind in _TYPES))
     columns = (Column("by", Kind.TEXT), Column("value", Kind.TEXT), *map(Column, measures))
-    said = _said_of_circulation(copies, moves, before)
+    said = _said_of_circulation(copies, moves, before if has_before else "")
     return Report(title, columns, tuple(rows), (), chart, said, tuple(notes))
 
 
 def _said_of_circulation(copies: int, moves: Moves, before: str) -> tuple[str, ...]:
+    whole = number_of(copies, "copy", "copies")
+    if not before:
+        return (f"{whole}. There is no list of an issue before to compare with.",)
     change = copies - moves.before[1]
     than = f"{abs(change):,} {'more' if change > 0 else 'fewer'} than" if change else "as many as"
     moved = {"added": moves.additions[1], "removed": moves.removals[1]}
     some = [f"{number_of(count, 'copy', 'copies')} {how}" for how, count in moved.items() if count]
     none = [how for how, count in moved.items() if not count]
     return (
-        f"{number_of(copies, 'copy', 'copies')}, {than} {before}."
-        if before != NO_ISSUE
-        else f"{number_of(copies, 'copy', 'copies')}. There is no issue before.",
+        f"{whole}, {than} {before}.",
         *([f"Since then: {listed(some)}."] if some else []),
         *([f"No copy was {listed(none, 'or')}."] if none else []),
     )
