@@ -19,6 +19,7 @@ from masthead.books import (
 )
 from masthead.books.issues import Grace, MailingList
 from masthead.books.opening import Choices, open_books
+from masthead.books.payments import Payment
 from masthead.books.subscriptions import How, Values
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.errors import MastheadError
@@ -110,8 +111,8 @@ class Office(Desk):
         )
         return orders.place(self.books, order).order_id
 
-    def pay(self, order: int) -> None:
-        payments.pay(self.books, order)
+    def pay(self, order: int, day: date | None = None) -> None:
+        payments.pay(self.books, order, Payment(paid_on=f"{day}" if day else None))
 
     def refund(self, order: int, item_id: int, amount: int | None = None) -> object:
         return refunds.refund(self.books, order, item_id, amount).cents

@@ -58,7 +58,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "reopen": {"issue": _PICK, "is_newest": st.sampled_from([True, True, False])},
     "file": {"issue": _PICK},
     "pass_days": {"days": st.integers(1, 40)},
-    "pay": {"order": _PICK},
+    "pay": {"order": _PICK, "day": st.none() | st.none() | st.integers(-40, 1)},
     "refund": {"item": _PICK, "amount": _CENTS},
     "allow": {"item": _PICK, "amount": st.sampled_from([0, 1, 99, 333])},
     "cancel": {"key": _PICK, "refund": _YES, "when": st.integers(0, 4), "issue": _PICK},

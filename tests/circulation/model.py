@@ -206,14 +206,14 @@ class Rules(Records):
         """Nothing is booked into a month that has ended: then it is booked today."""
         return day if (day.year, day.month) >= (self.today.year, self.today.month) else self.today
 
-    def settle(self, number: int, issue: int | None = None) -> None:
+    def settle(self, number: int, issue: int | None = None, day: date | None = None) -> None:
         """Earn what a paid term should have earned by now: floor(c·k/n) after k of n."""
         term = self.terms[number]
         if not self.is_paid(number) or term.ended or term.paid_on is None:
             return
         more = self.due(number) - self.booked(number, "earned")
         if not issue:
-            self.book(number, None, "earned", more, self.today)
+            self.book(number, None, "earned", more, day or self.today)
         elif more > 0:
             found = self.issues[issue]
             day = self.open_day(found.mailed_on or found.date)

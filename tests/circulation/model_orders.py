@@ -65,7 +65,7 @@ class Orders(Cancelling):
                 return number
         check(all(self.bundle_of(each).active for each in asked))
         who = self.person(payer, address)
-        taken = Order(who.subscriber, content, reference, who.address)
+        taken = Order(who.subscriber, content, reference, who.address, ordered=self.today)
         number = add(self.orders, taken)
         people = [self.recipient(each, who) for each in asked]
         taken.is_gift = any(map(self.is_gift, asked, people, repeat(who)))
@@ -240,19 +240,22 @@ class Orders(Cancelling):
         is_sold = any(item.product and not item.refunded_on for item in items.values())
         return not is_sold and bool(priced) and all(term.ended or term.paid_on for term in priced)
 
-    def pay(self, order: int) -> None:
+    def pay(self, order: int, day: date | None = None) -> None:
         """Receive the net price of an order, and earn the part that has been delivered."""
-        check(self.orders[order].paid_on is None and not self.has_ended(order))
-        self.book_payment(order)
+        found, day = self.orders[order], day or self.today
+        check(found.paid_on is None and not self.has_ended(order))
+        check((found.ordered or day) <= day <= self.today)
+        self.book_payment(order, day)
 
-    def book_payment(self, order: int) -> None:
-        self.orders[order].paid_on = self.today
+    def book_payment(self, order: int, paid_on: date | None = None) -> None:
+        self.orders[order].paid_on = paid_on = paid_on or self.today
+        day = self.open_day(paid_on)
         for number in self.terms_of_items(n for n, i in self.items.items() if i.order == order):
             term = self.terms[number]
             if term.price and not term.ended:
-                term.paid_on = self.today
-                self.book(number, None, "received", term.price, self.today)
-                self.settle(number)
+                term.paid_on = day
+                self.book(number, None, "received", term.price, day)
+                self.settle(number, day=day)
 
 
 def spread(net: int, lines: Sequence[Line]) -> list[tuple[Line, int]]:

@@ -174,6 +174,7 @@ class Order:
     mailing: int | None = None
     is_gift: bool = False
     paid_on: date | None = None
+    ordered: date | None = None
 
 
 @dataclass

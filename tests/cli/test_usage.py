@@ -79,7 +79,16 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "loads",
         "remove",
         *BOOKS_COMMANDS,
-        *("books", "catalogue", "order", "subscription", "subscriber", "issue", "renewals"),
+        *(
+            "books",
+            "catalogue",
+            "order",
+            "subscription",
+            "subscriber",
+            "issue",
+            "renewals",
+            "replacement",
+        ),
         *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
         *("catalogue class", "catalogue reason", "renewals efforts", "report"),
     }

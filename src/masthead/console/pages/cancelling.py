@@ -42,7 +42,7 @@ def _fields_to_cancel(state: State) -> Sequence[Field]:
     newest = f": the issue of {day_in_words(found.newest)} is the last" if found.newest else ""
     options = [("now", f"Now{newest}")]
     options += [
-        (f"issue:{issue_id}", f"After {name}, the issue of {day_in_words(day)}")
+        (f"issue:{issue_id}", f"After {_issue(name, day_in_words(day))}")
         for issue_id, name, day in found.issues[:_ISSUES]
     ]
     if found.at_end:
@@ -58,6 +58,11 @@ def _fields_to_cancel(state: State) -> Sequence[Field]:
             action=Action.REFUND,
         ),
     )
+
+
+def _issue(name: str, day: str) -> str:
+    """Return what people call an issue; some have their day as their name."""
+    return f"the issue of {day}" if name == day else f"{name}, the issue of {day}"
 
 
 def _cancel(books: Books, key: int, form: Form) -> str:
@@ -87,7 +92,8 @@ def _told(state: State, done: Cancelled, when: str) -> str:
         ends = f"ends on {found.at_end}, when its issues are used up"
     elif done.later:
         days = {f"issue:{issue_id}": (name, day) for issue_id, name, day in found.issues}
-        ends = "ends after {}, the issue of {}".format(*days[when])
+        name, day = days[when]
+        ends = f"ends after {_issue(name, day_in_words(day))}"
     said = f"{state['publication']} ({state['type']}) of {state['name']} {ends}"
     if done.later and when != "end":
         money = "given back" if done.is_refund else "kept"
