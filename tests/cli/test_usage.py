@@ -87,7 +87,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
             "subscriber",
             "issue",
             "renewals",
-            "replacement",
+            *("complaint", "note", "replacement"),
         ),
         *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
         *("catalogue class", "catalogue reason", "renewals efforts", "report"),
