@@ -130,7 +130,7 @@ def test_an_order_is_disputed_by_a_clerk_and_settled_by_finance(
     assert "/orders/1/settle" not in page
     assert send(finance, "/orders/1/settle").status_code == 400
     page = shown(finance, send(finance, "/orders/1/settle", result="rejected"))
-    assert "Disputed until" in page
+    assert "settled 15 April 2026, rejected" in page
     assert desk.table("orders")[0]["dispute_result"] == "rejected"
 
 
