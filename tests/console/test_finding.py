@@ -37,6 +37,25 @@ def test_suggestions_say_what_tells_two_readers_apart(browser: Browser) -> None:
     assert "Nobody fits" in browser.get("/find/suggestions", q="nobody").text
 
 
+def test_the_only_reader_or_order_is_opened(browser: Browser, desk: Desk) -> None:
+    """Of several, all are shown, and why a number finds a reader."""
+    for text, path in (
+        ("20@example.org", "/subscribers/20"),
+        ("20 2027-01-01", "/subscribers/20"),
+        ("#1", "/orders/1"),
+    ):
+        answer = browser.get("/find", q=text)
+        assert (answer.status_code, answer.headers.get("Location")) == (303, path), text
+    both = words(browser.get("/find", q="1").text)
+    assert "Order 1 of Ada Reader 1, 1 January 2026" in both
+    assert "Ada Reader 1 has 1 on the label" in both
+    desk.put("subscribers", subscriber_id=31, first_name="Bob", last_name="Solitary")
+    similar = browser.get("/find", q="bob solitray")
+    assert similar.status_code == 200
+    assert "Nobody is spelt “bob solitray”" in words(similar.text)
+    assert "Bob Solitary" in similar.text
+
+
 def test_a_person_is_chosen_by_name_with_a_button_too(browser: Browser) -> None:
     """The button Find keeps the form, and shows who fits; a choice is void for another name."""
     merge = "/subscribers/24/merge"

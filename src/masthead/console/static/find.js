@@ -58,6 +58,7 @@
         "aria-controls": input.dataset.list };
       for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
       listOf(input).setAttribute("role", "listbox");
+      if (document.activeElement === input) input.select();
     }
     for (const button of event.detail.elt.querySelectorAll("[data-without-script]")) {
       button.remove();
