@@ -96,6 +96,25 @@ def test_the_figures_equal_those_counted_by_hand(small: Desk) -> None:
     assert (found.without_address_in_all, found.unpaid_in_all, found.due) == (1, 1, {7: 4000})
     assert (found.new, found.lost, found.liability, found.letters) == (1, 1, 3000, 0)
     assert found.failed_loads == []
+    assert not found.complaints
+    assert not found.disputed
+
+
+def test_complaints_and_disputes_are_on_the_first_page(small: Desk) -> None:
+    """decisions, "Disputed orders"."""
+    small.put("complaints", complaint_id=1, subscriber_id=1, subscription_id=1, issue_id=1,
+              kind="lost", answer="nothing")  # fmt: skip
+    with small.store.writer() as database, database.transaction():
+        database.change("UPDATE orders SET disputed_on = '2026-03-03', dispute = 'Too dear'")
+    with serving_console(small.store) as console:
+        console.add("dee")
+        said = text_of(until(console.signed_in("dee"), "/", "in dispute"))
+    with small.store.writer() as database, database.transaction():
+        database.change("DELETE FROM complaints")
+        database.change("UPDATE orders SET disputed_on = NULL, dispute = NULL")
+    assert "1 complaint about the issues of 60 days" in said
+    assert "April : 1 lost" in said
+    assert "Reader 2 , since 3 March 2026: Too dear" in said
 
 
 def test_the_page_shows_the_figures_as_soon_as_they_are_counted(small: Desk) -> None:

@@ -39,6 +39,8 @@ PAGES = (
     "/orders/new?subscriber=1",
     "/orders/1332",
     "/orders/1332/refund",
+    "/this-month/new",
+    "/this-month/lost",
     "/issues",
     "/renewals",
     "/reports",

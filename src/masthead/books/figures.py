@@ -3,9 +3,10 @@
 Counting takes seconds for a million subscriptions (rules, "What the console counts").
 """
 
+from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
-from masthead.books import issues
+from masthead.books import complaints, issues
 from masthead.books.account import Books
 from masthead.store import loads
 from masthead.store.books import disputes, figures, renewing
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 _SHOWN = 20
+_COMPLAINT_DAYS = 60
 
 
 class Figures(NamedTuple):
@@ -32,7 +34,8 @@ class Figures(NamedTuple):
     ``previews`` has what closing the next issue of each publication would give, by issue.
     ``without_address``, ``unpaid`` and ``disputed`` are the first ones of each; the fields
     ``…_in_all`` have their full numbers. ``due`` is what each of these unpaid orders has still to
-    pay. ``failed_loads`` are the reasons why loads since the last good one failed.
+    pay. ``complaints`` are about the issues of the last 60 days. ``failed_loads`` are the reasons
+    why loads since the last good one failed.
     """
 
     previews: dict[int, issues.Preview]
@@ -43,6 +46,7 @@ class Figures(NamedTuple):
     due: dict[int, int]
     disputed: list[InDispute]
     disputed_in_all: int
+    complaints: list[complaints.Counted]
     failed_loads: list[str]
     letters: int
     liability: int
@@ -73,12 +77,17 @@ def figures_of(books: Books) -> Figures:
             {each.order_id: show_order(*account, each.order_id).due for each in unpaid[:_SHOWN]},
             disputed[:_SHOWN],
             len(disputed),
+            complaints.count(inside, _days_before(reading.today)),
             failed,
             sum(each.letters for each in renewing.due(reading, reading.today)),
             figures.liability(reading),
             new,
             lost,
         )
+
+
+def _days_before(today: str) -> str:
+    return (date.fromisoformat(today) - timedelta(_COMPLAINT_DAYS)).isoformat()
 
 
 def changed_of(books: Books, which: Literal["new", "lost"], limit: int) -> list[Changed]:
