@@ -320,6 +320,33 @@ def test_a_form_stays_while_the_console_does_not_answer(tmp_path: Path) -> None:
         browser.quit()
 
 
+def test_an_ended_session_leads_back_to_the_filled_form(either: Browser, console: str) -> None:
+    """decisions, "A form whose session had ended"; with JavaScript and without."""
+    page = f"{console}/subscribers/7/edit"
+    either.open(page)
+    token = either.run("return document.querySelector('input[name=form_token]').value")
+    cookies = {name: value for name, value in either.cookies().items() if "session" in name}
+    sent = {"Sec-Fetch-Site": "same-origin"}
+    out = httpx2.post(
+        f"{console}/sign-out", data={"form_token": token}, cookies=cookies, headers=sent
+    )
+    assert out.status_code == 303
+    name = f"Typed {'with' if either.has_javascript else 'without'}"
+    either.replace("#first_name", name)
+    either.click("main button.main")
+    either.read_until(".notice", "Your session has ended")
+    if AXE.exists():
+        assert either.violations() == []
+    either.write("#name", "demo")
+    either.write("#password", "demo-operator")
+    either.click("button.main")
+    either.read_until(".notice[role=status]", "You are signed in again, as demo")
+    assert either.url == page
+    assert either.value("#first_name") == name
+    either.click("main button.main")
+    either.read_until(".notice.good", "changed")
+
+
 def test_a_session_that_was_signed_out_opens_nothing(browser: Browser, console: str) -> None:
     """decisions, "Sessions of the console": not for whoever has stolen its cookie either."""
     stolen = browser.cookies()
