@@ -246,6 +246,25 @@ def test_what_was_counted_stays_until_something_changes_or_a_minute_is_over(
     assert counting.of(ADA, "it", work).value == 3
 
 
+def test_what_was_counted_while_the_clock_was_ahead_is_counted_again(
+    small: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a page would show it until the clock is there again."""
+    monkeypatch.setattr(account_figures, "_WAIT_S", 30)
+    counting, work = Counting(small.store), Work()
+    right = small.now
+    small.now += 60 * MINUTE_US
+    assert counting.of(ADA, "it", work).value == 1
+    small.now = right
+    change(small)
+    assert counting.of(ADA, "it", work).value == 2
+    small.now += 120 * MINUTE_US
+    assert counting.for_download(ADA, "it", work) == 2
+    change(small)
+    small.now -= 60 * MINUTE_US
+    assert counting.for_download(ADA, "it", work) == 3
+
+
 def change(desk: Desk) -> None:
     """Change something that the change feed does not show."""
     catalogue.set_values(desk.books, "publication", 1, {"name": f"Tide {desk.now}"})

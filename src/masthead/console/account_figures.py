@@ -105,6 +105,8 @@ class Counting:
         def is_current(kept: _Kept) -> bool:
             age_us = self._store.clock() - kept.at
             pause_us = 0 if kept.took_us <= _WAIT_S * 1_000_000 else _RESTS * kept.took_us
+            if age_us < 0:
+                return False  # the clock was ahead
             return age_us < pause_us or (kept.change == newest and age_us <= _AGE_US_MAX)
 
         key = (asker.account_id, what)
@@ -134,7 +136,7 @@ class Counting:
         asked_at, newest = self._store.clock(), self._newest(asker.account_id)
 
         def is_current(kept: _Kept) -> bool:
-            return kept.at >= asked_at or kept.change == newest
+            return asked_at <= kept.at <= self._store.clock() or kept.change == newest
 
         key, ends = (asker.account_id, what), monotonic() + _DOWNLOAD_S_MAX
         if not self._downloads.acquire(blocking=False):

@@ -52,6 +52,7 @@ def new(request: PageRequest) -> Response:
     if (key := id_in(request.query.get("subscriber", ""))) is not None:
         choose(form, PAYER, key)
     form.values["to_1_subscription"] = request.query.get("subscription", "")
+    form.values.update(request.kept)
     return _form(request, form)
 
 
