@@ -739,8 +739,7 @@ CREATE TABLE replacements (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX replacements_by_subscription ON replacements (account_id, subscription_id);
 CREATE INDEX replacements_by_issue ON replacements (account_id, issue_id);
-CREATE INDEX replacements_waiting
-    ON replacements (account_id, replacement_id) WHERE written_at IS NULL;
+CREATE INDEX replacements_by_file ON replacements (account_id, written_at);
 
 -- What operators wrote about subscribers. The text is null once the subscriber is erased.
 CREATE TABLE notes (
@@ -988,7 +987,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('replacements', 'replacements', '100000 100000 1'),
     ('replacements', 'replacements_by_subscription', '100000 100000 2'),
     ('replacements', 'replacements_by_issue', '100000 100000 100'),
-    ('replacements', 'replacements_waiting', '1000 1000 1'),
+    ('replacements', 'replacements_by_file', '100000 100000 100'),
     ('notes', 'notes', '1000000 1000000 1'),
     ('notes', 'notes_by_subscriber', '1000000 1000000 3'),
     ('complaints', 'complaints', '100000 100000 1'),

@@ -168,11 +168,14 @@ def mark_written(books: Operation) -> int:
     """
     books.change(
         """
-        DELETE FROM replacements WHERE account_id = :account_id AND written_at IS NULL
-            AND subscription_id IN (SELECT s.subscription_id FROM subscriptions AS s
-                JOIN subscribers AS r
-                    ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-                WHERE s.account_id = :account_id AND r.delete_date IS NOT NULL)
+        DELETE FROM replacements WHERE account_id = :account_id AND replacement_id IN (
+            SELECT w.replacement_id FROM replacements AS w
+            JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = w.subscription_id
+            JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+            WHERE w.account_id = :account_id AND w.written_at IS NULL
+                AND r.delete_date IS NOT NULL)
         """
     )
     books.change(

@@ -723,8 +723,7 @@ CREATE TABLE replacements (
 );
 CREATE INDEX replacements_by_subscription ON replacements (account_id, subscription_id);
 CREATE INDEX replacements_by_issue ON replacements (account_id, issue_id);
-CREATE INDEX replacements_waiting
-    ON replacements (account_id, replacement_id) WHERE written_at IS NULL;
+CREATE INDEX replacements_by_file ON replacements (account_id, written_at);
 
 -- What operators wrote about subscribers. The text is null once the subscriber is erased.
 CREATE TABLE notes (
