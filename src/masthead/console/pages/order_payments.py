@@ -1,5 +1,7 @@
 """The money of an order: booking its payment, refunds, allowances and disputes."""
 
+from collections.abc import Sequence
+
 from masthead.books import Books, disputes, orders, payments, refunds
 from masthead.circulation.amounts import decimal, in_currency
 from masthead.console.forms import Form, sentence
@@ -89,6 +91,22 @@ def _to_allow(books: Books, key: int) -> State:
     return _with_items(books, key, is_allowance=True)
 
 
+def _item(state: State) -> Field:
+    """Return the field of the item, which is chosen if there is one only."""
+    items = state["item"]
+    assert isinstance(items, Choices)
+    return Field("item", "Item", "choice", options=[*([("", "")] * (len(items) > 1)), *items])
+
+
+def _fields_to_refund(state: State) -> Sequence[Field]:
+    amount = "What is unearned and its share of the tax if it is left empty."
+    return _item(state), Field("amount", "Amount with tax", "amount", amount)
+
+
+def _fields_to_allow(state: State) -> Sequence[Field]:
+    return _item(state), Field("amount", "Amount with tax", "amount", "At most what is unearned.")
+
+
 def _refund(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
@@ -171,15 +189,7 @@ pages = pages_of(
         "Refund an item",
         "Refund",
         Action.REFUND,
-        (
-            Field("item", "Item", "choice", "It can be left empty if the order has one item."),
-            Field(
-                "amount",
-                "Amount with tax",
-                "amount",
-                "What is unearned and its share of the tax if it is left empty.",
-            ),
-        ),
+        _fields_to_refund,
         _to_refund,
         _refund,
         _back,
@@ -192,10 +202,7 @@ pages = pages_of(
         "Give an allowance",
         "Give it back",
         Action.REFUND,
-        (
-            Field("item", "Item", "choice", "It can be left empty if the order has one item."),
-            Field("amount", "Amount with tax", "amount", "At most what is unearned."),
-        ),
+        _fields_to_allow,
         _to_allow,
         _allow,
         _back,

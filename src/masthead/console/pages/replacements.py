@@ -65,10 +65,13 @@ def file(request: PageRequest) -> Response:
 
 def _state(books: Books, key: int) -> State:
     values = subscriptions.show(books, key).fields
+    found = replacements.received(books, key, limit=_ISSUES)
+    if not found:
+        raise BadInput("no issue came yet: there is no copy to send again")
     return {
         "issue": Choices(
             (str(each.issue_id), ", ".join(filter(None, (each.name, day_in_words(each.date)))))
-            for each in replacements.received(books, key, limit=_ISSUES)
+            for each in found
         ),
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],
