@@ -27,7 +27,7 @@ import apsw
 if TYPE_CHECKING:
     from types import FrameType
 
-A_REQUEST_COMES = "HttpProtocol.data_received"
+A_REQUEST_COMES = "LimitedProtocol.data_received"
 THE_LOG_BEGINS = "_Writer._run"
 COLLECTED_EVERY = 10
 """So many requests lie between two looks for what nothing refers to."""

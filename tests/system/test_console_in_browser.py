@@ -175,7 +175,7 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
     either.follow("Cancel")
     either.click("#refund")
     either.follow("Look at what will happen")
-    assert "is refunded" in either.read_until("form .summary", "This will happen")
+    assert "is given back" in either.read_until("form .summary", "ends today")
     either.follow("Cancel the subscription")
     either.read_until("section.card h3", "cancelled")
     either.open(ordered)
@@ -300,6 +300,21 @@ def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> 
     assert browser.focused() == "Save the order"
     browser.press(Keys.ENTER)
     browser.read_until(".notice.good", "The order was saved.")
+
+
+def test_who_is_chosen_fills_the_choices_of_an_order(browser: Browser, console: str) -> None:
+    """The subscriptions to extend are named as soon as a reader is chosen, and all stays."""
+    browser.open(f"{console}/orders/new")
+    browser.choose("#bundle", "Harbor")
+    browser.write("#payer", "Katherine Edwards")
+    browser.read_until("#payer-list", "Katherine Edwards")
+    browser.press(Keys.ARROW_DOWN)
+    browser.press(Keys.ENTER)
+    browser.read_until("#to_1_subscription", "The Northfield Weekly (both), until 2 September 2027")
+    assert "Jefferson" in browser.read("#to_1_address_id")
+    assert browser.focused() == "payer"
+    browser.press(Keys.ENTER)
+    browser.read_until(".summary", "Harbor & Coast (print) for Katherine Edwards")
 
 
 def test_a_form_stays_while_the_console_does_not_answer(tmp_path: Path) -> None:

@@ -46,12 +46,18 @@ class _Choices(NamedTuple):
 
 
 def new(request: PageRequest) -> Response:
-    """Show the order form; the URL can name who pays, and what is extended."""
-    names = ("bundle", "first_issue")
-    form = Form({name: request.query.get(name, "") for name in names})
+    """Show the order form; the URL can name who pays, what is extended, and the bundle.
+
+    Without a bundle, it is the last one that was bought for the subscription.
+    """
+    form = Form({"bundle": request.query.get("bundle", "")})
     if (key := id_in(request.query.get("subscriber", ""))) is not None:
         choose(form, PAYER, key)
-    form.values["to_1_subscription"] = request.query.get("subscription", "")
+        extended = id_in(request.query.get("subscription", ""))
+        for held in orders.held_by(request.books, [key]):
+            if held.subscription_id == extended:
+                form.values["to_1_subscription"] = str(extended)
+                form.values["bundle"] = form["bundle"] or str(held.bundle_id or "")
     form.values.update(request.kept)
     return _form(request, form)
 

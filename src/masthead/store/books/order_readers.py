@@ -18,7 +18,8 @@ _WHO = ", ".join(
     ("r.first_name", "r.last_name", "r.email", *(f"a.{name}" for name in FIELDS)),
 )
 _HELD = f"""s.subscription_id, s.subscriber_id, s.publication_id, coalesce(p.name, ''),
-            coalesce(s.type, ''), coalesce(s.issues, 0), s.date_expired, s.cancelled_on, {_WHO}"""
+            coalesce(s.type, ''), coalesce(s.issues, 0), s.date_expired, s.cancelled_on,
+            s.last_purchase_bundle_id, {_WHO}"""
 _OF_HELD = """JOIN publications AS p
             ON p.account_id = :account_id AND p.publication_id = s.publication_id
         JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
@@ -29,8 +30,9 @@ _OF_HELD = """JOIN publications AS p
 class Held(NamedTuple):
     """A subscription of a reader: its issues left (-1: unlimited), its last day, and where it goes.
 
-    ``reader`` is the reader's name, or else the company or the email address. ``address`` is ''
-    without one, and has no name.
+    ``bundle_id`` is the last bundle that was bought for it, if that is known. ``reader`` is the
+    reader's name, or else the company or the email address. ``address`` is '' without one, and has
+    no name.
     """
 
     subscription_id: int
@@ -41,6 +43,7 @@ class Held(NamedTuple):
     issues: int
     last_day: str | None
     cancelled_on: str | None
+    bundle_id: int | None
     reader: str
     address: str
 
