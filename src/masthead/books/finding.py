@@ -164,7 +164,7 @@ def _exact(books: Books, reading: Reading, text: str) -> tuple[list[Found], list
     elif _EMAIL.fullmatch(text):
         sought = Sought(email=text)
     people = subscribers.find(books, sought, limit=_SAME_MAX) if sought else []
-    return people, orders_named(*where, text)
+    return people, [] if " " in text else orders_named(*where, text)
 
 
 def _fitting(books: Books, text: str, limit: int) -> list[Found]:
@@ -189,20 +189,23 @@ def _by_words(books: Books, text: str, limit: int, *, is_similar: bool = False) 
 
 
 def _meanings(text: str) -> Iterator[Sought]:
-    """Yield the possible meanings of the text, the most exact first."""
+    """Yield the possible meanings of the text, the most exact first.
+
+    The search by words finds names of several words, and companies and towns.
+    """
     if "@" in text:
         yield Sought(email=f"{text}*")
         return
-    has_digit = any(character.isdigit() for character in text)
-    if " " not in text:
+    is_one_word = " " not in text
+    if is_one_word:
         yield Sought(renewal_code=text)
-    if has_digit and len(text) >= _ZIP_MIN:
+    if any(character.isdigit() for character in text) and len(text) >= _ZIP_MIN:
         yield Sought(zip_code=text)
-        if " " in text:
+        if not is_one_word:
             yield Sought(street=text)
-    if any(character.isalpha() for character in text):
+    if is_one_word and any(character.isalpha() for character in text):
         yield Sought(name=text)
-        if " " not in text and len(text) >= _ZIP_MIN:
+        if len(text) >= _ZIP_MIN:
             yield Sought(email=f"{text}*")
 
 

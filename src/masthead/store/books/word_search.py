@@ -119,10 +119,9 @@ def by_words(
     query = _Query()
     for first, last in [pair for each in pairwise(words) for pair in (each, each[::-1])]:
         if _has_letter(first) and _has_letter(last):
+            is_last = query.begins("x.last_name_folded", last)
             is_first = query.begins("x.first_name_folded", first)
-            query.add(
-                "subscribers", f"x.last_name_folded = {query.value(last.casefold())} AND {is_first}"
-            )
+            query.add("subscribers", f"{is_last} AND {is_first}")
     for number, word in enumerate(words):
         if len(word) < _ANCHOR_MIN:
             continue
