@@ -548,7 +548,7 @@ CREATE TABLE orders (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX orders_by_external_reference
     ON orders (account_id, external_reference_lower) WHERE external_reference_lower IS NOT NULL;
-CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id);
+CREATE INDEX orders_by_subscriber ON orders (account_id, subscriber_id, +order_id);
 CREATE INDEX orders_in_dispute ON orders (account_id, order_id)
     WHERE disputed_on IS NOT NULL AND dispute_ended_on IS NULL;
 CREATE INDEX orders_by_commit ON orders (account_id, commit_id, +order_id);

@@ -337,5 +337,5 @@ def test_the_changes_of_a_subscriber_are_those_of_every_order(browser: Browser, 
         desk.put("orders", order_id=order_id, subscriber_id=21)
     with desk.store.writer() as database, database.transaction():
         actor = audit.Actor("ada", "order pay")
-        audit.record(database, actor, "order 101 was paid: by hand", account_id=1)
-    assert "order 101 was paid: by hand" in browser.get("/subscribers/21").text
+        audit.record(database, actor, "order 101 was set right: by hand", account_id=1)
+    assert "An order was set right: by hand" in browser.get("/subscribers/21").text

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import pytest
 
+from masthead.books import Books, reader
 from masthead.loading.load import load
 from masthead.store import commits, erasing, open_store
+from masthead.store.books.operation import Reading
 from masthead.store.sqlite import SqliteStoreConnection
 from masthead.store.subscriber_data import data_of
 from tests.costs.data import LARGE, SMALL, SUBSCRIBERS, fill
@@ -122,5 +124,19 @@ def test_to_give_out_what_is_held_of_one_costs_the_same_there_too(filled: OpenSt
             with database.snapshot(), visits(database) as visited:
                 data = data_of(database, account_id, WHO)
         assert [len(rows) for rows in (data.orders, data.purchases, data.entries)] == [1, 1, 1]
+        counts[account_id] = visited.count
+    assert_alike(counts)
+
+
+def test_the_page_of_a_reader_costs_the_same_there_too(filled: OpenStore) -> None:
+    """decisions, "The page of a reader"."""
+    counts = {}
+    for account_id in (SMALL, LARGE):
+        with filled.reader() as database:
+            database.set_tenant(account_id)
+            with database.snapshot(), visits(database) as visited:
+                reading = Reading(filled, database, account_id)
+                found = reader.look(Books(filled, account_id, within=reading), WHO, most=31)
+        assert [len(found.subscriptions), len(found.events.orders)] == [1, 1]
         counts[account_id] = visited.count
     assert_alike(counts)

@@ -12,22 +12,18 @@ from masthead.store.books import contact_details, merging_subscribers, moving, s
 from masthead.store.books.details import (
     OrderLine,
     Person,
-    Subscription,
     SubscriptionLine,
     look_at_subscriber,
     look_at_subscription,
 )
-from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.merging_subscribers import Moved
 from masthead.store.books.merging_subscriptions import Pair
 from masthead.store.books.subscriber_search import Found, Sought
-from masthead.store.subscriber_data import SubscriberData, data_of
 
 __all__ = [
     "AddressShown",
     "Alike",
     "Edited",
-    "Everything",
     "Found",
     "Merged",
     "Moved",
@@ -40,7 +36,6 @@ __all__ = [
     "duplicates",
     "edit",
     "edit_address",
-    "everything",
     "find",
     "labels",
     "merge",
@@ -51,7 +46,6 @@ __all__ = [
 
 Texts = Mapping[str, str | None]
 
-_CHANGES = 50
 _MOVED = (
     ("subscription", ""),
     ("address", "addresses"),
@@ -120,38 +114,6 @@ def show(books: Books, subscriber_id: int) -> Person:
     """
     with books.read() as reading:
         return look_at_subscriber(reading.connection, books.account_id, subscriber_id)
-
-
-class Everything(NamedTuple):
-    """All that the account has of a subscriber; ``data`` is what the subscriber's export has.
-
-    ``changes`` are the newest entries of the audit log. Orders up to the id ``history_until`` are
-    from before the opening of the books.
-    """
-
-    person: Person
-    data: SubscriberData
-    subscriptions: list[Subscription]
-    changes: list[audit.Entry]
-    history_until: int
-
-
-def everything(books: Books, subscriber_id: int) -> Everything:
-    """Return all that the account has of a subscriber. Raises NotFound if there is none."""
-    with books.snapshot() as inside, inside.read() as reading:
-        where = reading.connection, books.account_id
-        person = look_at_subscriber(*where, subscriber_id)
-        data = data_of(*where, subscriber_id)
-        keys = [each.subscription_id for each in person.subscriptions]
-        names = [f"subscriber {subscriber_id}", *(f"subscription {key}" for key in keys)]
-        names += [f"order {row[0]}" for row, _ in data.orders]
-        return Everything(
-            person,
-            data,
-            [look_at_subscription(*where, key) for key in keys],
-            audit.changes_of(*where, names, limit=_CHANGES),
-            history_until(*where),
-        )
 
 
 class Edited(NamedTuple):

@@ -13,6 +13,7 @@ class Action(Enum):
     AUDIT_LOG = "read the log"
     ORDER = "take orders"
     SERVE = "change subscribers and subscriptions"
+    NOTE = "write notes"
     PRICE = "take an order at another price"
     PAY = "book payments"
     REFUND = "refund"
@@ -22,13 +23,14 @@ class Action(Enum):
     PARTNERS = "give partners access"
 
 
-_CLERK = {Action.LOOK, Action.ORDER, Action.SERVE, Action.PAY}
+_CLERK = {Action.LOOK, Action.ORDER, Action.SERVE, Action.NOTE, Action.PAY}
 _MAY: dict[Role, set[Action]] = {
     "viewer": {Action.LOOK},
     "clerk": _CLERK,
     "finance": {
         Action.LOOK,
         Action.AUDIT_LOG,
+        Action.NOTE,
         Action.ORDER,
         Action.PRICE,
         Action.PAY,

@@ -38,7 +38,7 @@ def _environment() -> Environment:
         total=_total,
         money=_money,
         day=day_in_words,
-        in_words=_in_words,
+        in_words=days_in_words,
         moment=_moment,
         number=_number,
         word=_word,
@@ -76,7 +76,7 @@ def day_in_words(text: str | None) -> str:
     return in_words(str(text)[:10])
 
 
-def _in_words(sentence: str) -> str:
+def days_in_words(sentence: str) -> str:
     """Return a sentence with its days in words instead of ``2026-11-24``."""
     said = _ISO_DAY.sub(lambda found: day_in_words(found[0]), sentence)
     return type(sentence)(said)  # escaped markup stays so

@@ -6,7 +6,7 @@ personal data except ids of subscribers (rules, "Who did what").
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.errors import NotFound
@@ -15,6 +15,7 @@ from masthead.store.database import Connection, Store
 
 _ALL_ACCOUNTS = 0
 _SEARCHED_MAX = 5_000
+_NAMED = re.compile(r"\b(subscriber|subscription|order)s? ([0-9]{1,18}(?:, [0-9]{1,18})*)")
 
 
 class Actor(NamedTuple):
@@ -118,15 +119,25 @@ def log_page(
 
 
 def changes_of(
-    connection: Connection, account_id: int, names: Collection[str], *, limit: int
-) -> list[Entry]:
-    """Return the newest log entries that contain one of the ``names``, such as ``order 7``.
+    connection: Connection, account_id: int, ids: Mapping[str, Collection[int]], *, limit: int
+) -> tuple[list[Entry], int | None]:
+    """Return the newest entries that name one of the ``ids``, which are by word, such as ``order``.
 
-    It searches the last 5,000 entries of the account.
+    It searches the last 5,000 entries of the account. Also returns the time of the oldest of them,
+    or None if the account has no more.
     """
-    named = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
     found = log_page(connection, account_id, before=None, limit=_SEARCHED_MAX)
-    return [entry for _, entry in found if named.search(entry.summary)][:limit]
+    changes = [entry for _, entry in found if _names(entry.summary, ids)]
+    since = found[-1][1].at if len(found) == _SEARCHED_MAX else None
+    return changes[:limit], since
+
+
+def _names(summary: str, ids: Mapping[str, Collection[int]]) -> bool:
+    return any(
+        int(number) in ids.get(word, ())
+        for word, numbers in _NAMED.findall(summary)
+        for number in numbers.split(", ")
+    )
 
 
 def newest_entry(connection: Connection) -> int:

@@ -4,6 +4,7 @@ from masthead.console.page_request import Page
 from masthead.console.pages import (
     audit_log,
     cancelling,
+    complaint,
     erasing,
     feed,
     find,
@@ -38,6 +39,7 @@ PAGES: list[Page] = [
     *merging.pages,
     *subscription.pages,
     *cancelling.pages,
+    *complaint.pages,
     *orders.pages,
     *order_payments.pages,
     *issues.pages,

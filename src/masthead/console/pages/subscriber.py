@@ -1,25 +1,107 @@
-"""A subscriber: all stored data on one page, with the available actions."""
+"""The page of a reader: answers without a click, a timeline, and notes."""
 
 from starlette.responses import Response
 
-from masthead.books import subscribers
-from masthead.console.page_request import PageRequest, get
-from masthead.loading.subscriber_data import record_of
+from masthead.books import notes, reader
+from masthead.console.forms import Form, sentence
+from masthead.console.page_request import PageRequest, get, post
+from masthead.console.pages.reader_cards import cards, money
+from masthead.console.pages.reader_timeline import KINDS, timeline
+from masthead.console.roles import Action
+from masthead.errors import BadInput
+
+_SHOWN, _SHOWN_ALL = 30, 1_000
+_MENU = (
+    ("Move", "move", Action.SERVE),
+    ("Correct name and email", "edit", Action.SERVE),
+    ("Login", "login", Action.SERVE),
+    ("Merge with another reader", "merge", Action.SERVE),
+    ("Erase", "erase", Action.ERASE),
+)
 
 
 def subscriber(request: PageRequest) -> Response:
-    """Show a subscriber with subscriptions, deliveries, orders, addresses, answers and changes."""
-    key = int(request.ids["id"])
-    found = subscribers.everything(request.books, key)
+    """Show a reader."""
+    return _shown(request, Form({}))
+
+
+def add_note(request: PageRequest) -> Response:
+    """Add the note in the form."""
+    form, key = Form(request.form), int(request.ids["id"])
+    with form.refusing("text"):
+        notes.add(request.books_for("add a note"), key, request.form.get("text", ""))
+    if not form.is_good:
+        return _shown(request, form, 400)
+    return request.go(f"/subscribers/{key}#timeline", "The note was added.")
+
+
+def edit_note(request: PageRequest) -> Response:
+    """Show the form that corrects a note."""
+    note = notes.show(request.books, int(request.ids["id"]))
+    return _note(request, note, Form({"text": note.text or ""}))
+
+
+def save_note(request: PageRequest) -> Response:
+    """Correct the note: one's own of today, as a manager any."""
+    form = Form(request.form)
+    note = notes.show(request.books, int(request.ids["id"]))
+    try:
+        notes.correct(
+            request.books_for("correct a note"),
+            note.note_id,
+            request.form.get("text", ""),
+            of_anybody=request.operator.role == "manager",
+        )
+    except BadInput as error:
+        form.refuse("text", sentence(error))
+        return _note(request, note, form, 400)
+    return request.go(f"/subscribers/{note.subscriber_id}#timeline", "The note was corrected.")
+
+
+def _note(request: PageRequest, note: notes.Note, form: Form, status: int = 200) -> Response:
     return request.page(
-        "subscriber",
-        person=found.person,
-        data=record_of(found.data),
-        subscriptions=found.subscriptions,
-        changes=found.changes,
-        history=found.history_until,
-        key=key,
+        "note", status, note=note, form=form, may_correct=_may_correct(request, note)
     )
 
 
-pages = [get("/subscribers/{id:int}", subscriber)]
+def _may_correct(request: PageRequest, note: notes.Note) -> bool:
+    own = notes.may_correct(note, request.operator.name, request.account.today)
+    return request.may_write(Action.NOTE) and (own or request.operator.role == "manager")
+
+
+def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
+    key = int(request.ids["id"])
+    shows_all, kind = request.query.get("all") == "1", request.query.get("kind", "")
+    most = _SHOWN_ALL if shows_all or kind in KINDS else _SHOWN
+    found = reader.look(request.books, key, most=most + 1)
+    entries = timeline(found, request.account.currency, lambda note: _may_correct(request, note))
+    if kind in KINDS:
+        kinds = {kind, "refund"} if kind == "payment" else {kind}
+        entries = [each for each in entries if each.kind in kinds]
+    return request.page(
+        "subscriber",
+        status,
+        reader=found,
+        key=key,
+        menu=[
+            (title, f"/subscribers/{key}/{path}")
+            for title, path, action in _MENU
+            if request.may_write(action)
+        ],
+        cards=cards(found, request.may_write),
+        money=money(found, request.account.currency),
+        entries=entries[:most],
+        has_more=len(entries) > most,
+        kinds=KINDS,
+        kind=kind,
+        shows_all=shows_all,
+        form=form,
+    )
+
+
+pages = [
+    get("/subscribers/{id:int}", subscriber),
+    post("/subscribers/{id:int}/notes", add_note, Action.NOTE),
+    get("/notes/{id:int}/edit", edit_note, Action.NOTE),
+    post("/notes/{id:int}/edit", save_note, Action.NOTE),
+]

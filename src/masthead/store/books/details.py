@@ -1,11 +1,13 @@
 """What a person on the telephone looks at: a subscription with its terms, or a subscriber."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.spans import Span
 from masthead.errors import NotFound
 from masthead.store.books.earlier_orders import history_until
+from masthead.store.books.order_keys import listed
 from masthead.store.books.subscription import spans, stored_subscription
 from masthead.store.database import Connection, Row
 
@@ -279,8 +281,24 @@ def _postal(connection: Connection, account_id: int, address_id: int | None) -> 
     return _line(row) if row else None
 
 
+def postals(connection: Connection, account_id: int, ids: Collection[int]) -> dict[int, Postal]:
+    """Return addresses by their ids, without ids that do not exist."""
+    if not ids:
+        return {}
+    rows = connection.rows(
+        f"""
+        SELECT address_id, {_fields()} FROM addresses
+        WHERE account_id = :account_id AND address_id IN ({listed(ids)})
+        """,
+        account_id=account_id,
+    )
+    return {row[0]: _line(row) for row in rows}
+
+
 def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: int) -> Person:
     """Return a subscriber with all that belongs to it. Raises NotFound if there is none."""
+    # Sorted in Python: a snapshot of PostgreSQL disables sorting, so ORDER BY would make it read
+    # all rows of the account in index order, unless the reader's index has that order.
     one = {"account_id": account_id, "subscriber_id": subscriber_id}
     names = ("subscriber_id", "first_name", "last_name", "email", "renewal_code", "source")
     found = connection.row(
@@ -297,7 +315,7 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     addresses = connection.rows(
         f"""
         SELECT address_id, {_fields()} FROM addresses
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id ORDER BY address_id
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
         """,
         **one,
     )
@@ -310,7 +328,6 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
-        ORDER BY s.subscription_id
         """,
         **one,
     )
@@ -326,7 +343,7 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
     until = history_until(connection, account_id)
     return Person(
         fields,
-        [_line(row) for row in addresses],
-        subscriptions,
+        sorted(map(_line, addresses)),
+        sorted(subscriptions),
         [OrderLine._make((*row, row[0] <= until)) for row in orders],
     )

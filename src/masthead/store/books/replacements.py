@@ -40,6 +40,16 @@ class Waiting(NamedTuple):
     last_name: str | None
 
 
+class OfReader(NamedTuple):
+    """Copies of a reader's subscription that were sent again; no ``written_at``: they wait."""
+
+    subscription_id: int
+    asked_on: str
+    written_at: str | None
+    copies: int
+    issue: str
+
+
 class File(NamedTuple):
     """A file that was written: when, and its number of rows and of copies."""
 
@@ -221,4 +231,20 @@ def rows_of(books: Reading, written_at: str) -> Iterator[Row]:
         account_id=books.account_id,
         today=books.today,
         written_at=written_at,
+    )
+
+
+def of_reader(books: Reading, subscriber_id: int) -> list[OfReader]:
+    """Return the copies that a reader's subscriptions got again."""
+    return books.rows_as(
+        OfReader,
+        """
+        SELECT r.subscription_id, r.asked_on, r.written_at, r.copies, coalesce(i.name, '')
+        FROM subscriptions AS s
+        JOIN replacements AS r
+            ON r.account_id = :account_id AND r.subscription_id = s.subscription_id
+        JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = r.issue_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        """,
+        subscriber_id=subscriber_id,
     )
