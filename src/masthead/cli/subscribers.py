@@ -148,11 +148,11 @@ def merge(
 ) -> None:
     """Move all records of a subscriber to another one who is the same person.
 
-    Addresses, subscriptions, orders, purchases and answers move. If both have answered a question,
-    the answer of the subscriber who is kept stays. The other subscriber is then empty and gets a
-    delete_date, so partners see that it is gone. If both have a subscription of the same
-    publication and type, the two become one, with the terms of both; --keep-both leaves them
-    separate. Merging cannot be undone.
+    Addresses, subscriptions, orders, purchases, answers, notes and complaints move. If both have
+    answered a question, the answer of the subscriber who is kept stays. The other subscriber is
+    then empty and gets a delete_date, so partners see that it is gone. If both have a subscription
+    of the same publication and type, the two become one, with the terms of both; --keep-both leaves
+    them separate. Merging cannot be undone.
     """
     books = books_of(account, database)
     done = subscribers.merge(books, into, subscriber_id, keep_both=keep_both, dry_run=dry_run)

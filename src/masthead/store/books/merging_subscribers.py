@@ -15,6 +15,8 @@ class Moved(NamedTuple):
     orders: int
     purchases: int
     answers: int
+    notes: int
+    complaints: int
 
 
 def merge(
@@ -51,8 +53,8 @@ def merge(
         )
         for table in ("subscriptions", "addresses", "orders", "purchases")
     }
-    for table in ("notes", "complaints"):
-        books.change(
+    moved |= {
+        table: books.change(
             f"""
             UPDATE {table} SET subscriber_id = :kept
             WHERE account_id = :account_id AND subscriber_id = :gone
@@ -60,6 +62,8 @@ def merge(
             kept=kept,
             gone=gone,
         )
+        for table in ("notes", "complaints")
+    }
     done = Moved(**moved, answers=_move_answers(books, kept, gone))
     books.change(
         """
