@@ -117,6 +117,16 @@ def test_no_password_no_confirmation_and_nothing_in_an_address_is_kept(console: 
     assert location == "/subscribers/23/edit"
 
 
+def test_a_part_of_a_page_does_not_become_the_sign_in(console: Console) -> None:
+    """A search while somebody types an order: the page stays, and says so."""
+    stranger = console.browser().client
+    part = stranger.get("/find", params={"q": "Ada"}, headers={"HX-Request": "true"})
+    assert (part.status_code, part.text) == (401, "")
+    assert (part.headers["HX-Reswap"], part.headers["HX-Trigger"]) == ("none", "sessionEnded")
+    page = stranger.get("/find", headers={"HX-Request": "true", "HX-Boosted": "true"})
+    assert page.status_code == 303
+
+
 def test_a_button_without_a_page_of_its_own_leads_back_to_its_page(console: Console) -> None:
     browser = console.signed_in("manager")
     token = browser.token()

@@ -135,6 +135,7 @@ def test_ten_wrong_passwords_lock_a_name_for_a_while_and_no_other(
         answer = console.browser().sign_in("Forgetful", password, account="1")
         assert answer.status_code == 429
         assert "try again in 15 minutes" in answer.text
+        assert 14 * 60 < int(answer.headers["Retry-After"]) <= 15 * 60
     assert console.browser().sign_in("viewer", account="1").status_code == 303
     desk.now += 15 * MINUTE_US
     assert console.browser().sign_in("forgetful", account="1").status_code == 303

@@ -348,6 +348,9 @@ def test_an_ended_session_leads_back_to_the_filled_form(either: Browser, console
     assert out.status_code == 303
     name = f"Typed {'with' if either.has_javascript else 'without'}"
     either.replace("#first_name", name)
+    if either.has_javascript:
+        either.run("htmx.ajax('GET', '/find?q=ad', '#main')")
+        either.read_until("#ended", "A form that you send now keeps what you typed")
     either.click("main button.main")
     either.read_until(".notice", "Your session has ended")
     if AXE.exists():

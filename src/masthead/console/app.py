@@ -6,7 +6,8 @@
  413   the form is larger than :data:`FORM_BYTES_MAX`
  403   another site sent the form, its token is wrong, or the action needs another role
  303   the operator is not signed in and requests a page: redirect to the sign-in
- 401   the operator is no longer signed in and sends a form: the sign-in, which keeps the input
+ 401   the operator is no longer signed in and sends a form: the sign-in, which keeps the input;
+       for a part of a page, the page stays and says so
  404   unknown path, or an id that the account does not have
  400   bad input that the page itself does not show beside its field
  409   the account's books are kept elsewhere, and the page writes
@@ -196,6 +197,11 @@ def is_own_site(request: Request) -> bool:
 def _nobody(request: Request, page: Page, form: dict[str, str]) -> Response:
     if page.method == "POST":
         return sign_in.session_ended(request, form, _form_page(request))
+    if "hx-request" in request.headers and "hx-boosted" not in request.headers:
+        # A part of a page: the page stays, with what was typed, and says that the session has ended.
+        return Response(
+            status_code=401, headers={"HX-Reswap": "none", "HX-Trigger": "sessionEnded"}
+        )
     asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"/sign-in?next={quote(asked, safe='')}", 303)
 

@@ -72,7 +72,9 @@ def respond(request: Request, form: dict[str, str]) -> Response:
     if wait_us:
         _log_refused(request, operators.named(known, account_id, typed["name"]), account_id)
         minutes = -(-wait_us // _MINUTE_US)
-        return again(f"Too many wrong passwords: try again in {minutes} minutes.", 429)
+        refused = again(f"Too many wrong passwords: try again in {minutes} minutes.", 429)
+        refused.headers["Retry-After"] = str(-(-wait_us // 1_000_000))
+        return refused
     session = operators.sign_in(store, account_id, typed["name"], form.get("password", ""))
     if session is None:
         return again("Name and password do not belong together.", 403)

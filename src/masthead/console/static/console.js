@@ -3,6 +3,12 @@ document.addEventListener("htmx:responseError", () => { show(true); });
 document.addEventListener("htmx:sendError", () => { show(true); });
 document.addEventListener("htmx:afterSwap", () => { show(false); });
 
+document.addEventListener("sessionEnded", () => {
+  const notice = document.getElementById("ended");
+  notice.hidden = false;
+  notice.scrollIntoView({ block: "nearest" });
+});
+
 function show(isAway) {
   const notice = document.getElementById("away");
   if (!notice) return;
