@@ -198,10 +198,9 @@ def _nobody(request: Request, page: Page, form: dict[str, str]) -> Response:
     if page.method == "POST":
         return sign_in.session_ended(request, form, _form_page(request))
     if "hx-request" in request.headers and "hx-boosted" not in request.headers:
-        # A part of a page: the page stays, with what was typed, and says that the session has ended.
-        return Response(
-            status_code=401, headers={"HX-Reswap": "none", "HX-Trigger": "sessionEnded"}
-        )
+        # A part of a page: the page stays, with what was typed, and says why.
+        stays = {"HX-Reswap": "none", "HX-Trigger": "sessionEnded"}
+        return Response(status_code=401, headers=stays)
     asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"/sign-in?next={quote(asked, safe='')}", 303)
 
