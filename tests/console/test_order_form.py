@@ -206,7 +206,9 @@ def test_what_is_extended_is_chosen_by_name(desk: Desk, clerk: Browser) -> None:
     assert "Begins a second" in summary(checked(clerk, payer_id="16", to_1_subscription="new"))
     named = clerk.get(NEW, subscriber="16", subscription=str(newer)).text
     assert re.search(rf'<option value="{newer}"\s+selected', named)
-    assert re.search(r'<option value="1"\s+selected>Tide, print: 12 issues of Tide', named)
+    assert re.search(
+        r'<option value="1"\s+selected>Tide, print: 74.90 USD, 12 issues of Tide', named
+    )
 
 
 def test_an_order_that_brings_something_else_meanwhile_is_looked_at_again(

@@ -173,20 +173,10 @@ def _choices(books: Books, form: Form) -> _Choices:
     return _Choices(
         orderable,
         [
-            (
-                each.bundle_id,
-                _priced(
-                    f"{each.name or 'Bundle'}: {orderable.contents.get(each.bundle_id, 'nothing')}",
-                    each,
-                    currency,
-                ),
-            )
+            (each.bundle_id, _priced(each, currency, orderable.contents.get(each.bundle_id, "")))
             for each in orderable.bundles
         ],
-        [
-            (each.product_id, _priced(each.name or "Product", each, currency))
-            for each in orderable.products
-        ],
+        [(each.product_id, _priced(each, currency)) for each in orderable.products],
         [
             (each.issue_id, _planned(each, orderable.publications[each.publication_id]))
             for each in orderable.issues
@@ -196,8 +186,10 @@ def _choices(books: Books, form: Form) -> _Choices:
     )
 
 
-def _priced(name: str, sold: catalogue.Bundle | catalogue.Product, currency: str) -> str:
-    return f"{name}, {in_currency(sold.price + sold.tax, currency)}"
+def _priced(sold: catalogue.Bundle | catalogue.Product, currency: str, contents: str = "") -> str:
+    """Return a bundle or product as a choice: its name, its price, and what it gives."""
+    price = in_currency(sold.price + sold.tax, currency)
+    return f"{sold.name or 'Without a name'}: {', '.join(filter(None, (price, contents)))}"
 
 
 def _planned(issue: catalogue.PlannedIssue, publication: str) -> str:
