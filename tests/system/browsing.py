@@ -195,7 +195,7 @@ class Browser:
         }
         self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self._driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
-        form = {"format": path.suffix[1:], **({"quality": 40} if path.suffix == ".webp" else {})}
+        form = {"format": path.suffix[1:], **({"quality": 30} if path.suffix == ".webp" else {})}
         shown = self._driver.execute_cdp_cmd("Page.captureScreenshot", form)
         path.write_bytes(base64.b64decode(shown["data"]))
 
