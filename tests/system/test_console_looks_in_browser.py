@@ -31,6 +31,8 @@ PAGES = (
     "/subscriptions/2/cancel",
     "/subscriptions/2/address",
     "/subscriptions/2/replacement",
+    "/subscriptions/2/complaint",
+    "/subscribers/2/erase",
     "/addresses/2/edit",
     "/orders/new?subscriber=2",
     "/orders/2",

@@ -11,7 +11,7 @@ from masthead.books import Books, catalogue
 from masthead.books import renewals as operations
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
-from masthead.console.record_forms import Field, RecordForm, State, pages_of
+from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.contract.printable import counted as counted_of
 from masthead.errors import BadInput
@@ -116,9 +116,15 @@ def _names(books: Books) -> dict[int, str]:
 
 
 def _state(books: Books, key: int) -> State:
-    return {
-        "efforts": "; ".join(each.sentence for each, _ in operations.efforts(books, key)),
-    }
+    with books.snapshot() as inside:
+        offered = [bundle for bundle, _ in catalogue.bundles(inside) if bundle.is_active]
+        return {
+            "efforts": "; ".join(each.sentence for each, _ in operations.efforts(inside, key)),
+            "publication": _names(inside).get(key, f"publication {key}"),
+            "bundle_id": Choices(
+                (str(each.bundle_id), each.name or f"Bundle {each.bundle_id}") for each in offered
+            ),
+        }
 
 
 def _set(books: Books, key: int, form: Form) -> str:
@@ -159,8 +165,8 @@ pages = [
                 Field(
                     "bundle_id",
                     "Bundle that the letter names",
-                    "number",
-                    "Its number in the catalogue; empty for a letter without a bundle.",
+                    "choice",
+                    "Empty for a letter without a bundle.",
                 ),
                 Field("key_code", "Key code", "text", "Printed in the letter."),
                 Field("remove", "Remove this effort", "check"),
@@ -168,7 +174,7 @@ pages = [
             _state,
             _set,
             lambda _key, _state: "/renewals",
-            lambda key, _state: f"publication {key}",
+            lambda _key, state: str(state["publication"]),
             "Who is late gets the effort that fits what is left now, never an earlier one.",
         )
     ),
