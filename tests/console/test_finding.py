@@ -107,3 +107,6 @@ def test_likely_duplicates_are_shown_with_what_they_have(desk: Desk, browser: Br
     assert (side.person.subscriber_id, side.why, side.addresses) == (1, "same email", ["1 Quay"])
     assert [each.publication for each in side.subscriptions] == ["Tide"]
     assert "Compare with this reader" in words(browser.get("/subscribers/30/merge").text)
+    page = browser.get("/subscribers/30").text
+    assert "May be the same person: Ada Reader 1 , 1 Quay (same email;" in words(page)
+    assert 'href="/subscribers/30/merge?other=1"' in page

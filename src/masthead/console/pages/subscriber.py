@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.books import notes, reader
+from masthead.books import finding, notes, reader
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.reader_cards import cards, money
@@ -82,6 +82,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
         "subscriber",
         status,
         reader=found,
+        alike=finding.likely_duplicates(request.books, key),
         key=key,
         menu=[
             (title, f"/subscribers/{key}/{path}")
