@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 
 from masthead import log
 from masthead.console import app, turns
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import httpx2
+    from starlette.types import Message
 
     from tests.circulation.desk import Desk
     from tests.console.browser import Browser, Console
@@ -122,6 +125,18 @@ def test_a_sign_in_that_was_abandoned_leaves_its_place_and_is_not_compared(
     assert answer(first)[0] == 403
     assert len(hashing.passwords) == 2
     assert signing_in.waiting == 0
+
+
+def test_a_client_that_has_gone_already_gets_no_free_turn() -> None:
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    done: list[int] = []
+    turns_ = turns.Turns(1, waiting_max=1, of_one_max=1, wait_s_max=1)
+    gone = Request({"type": "http"}, receive)
+    with pytest.raises(ClientDisconnect):
+        asyncio.run(turns_.run(gone, "192.0.2.1", lambda: done.append(1)))
+    assert not done
 
 
 def test_an_address_has_few_places_and_another_one_comes_after_its_first(

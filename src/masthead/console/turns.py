@@ -58,6 +58,8 @@ class Turns:
             self._give()
 
     async def _take(self, request: Request, network: str) -> None:
+        if await request.is_disconnected():
+            raise ClientDisconnect
         if self._free:
             self._free -= 1
             return
