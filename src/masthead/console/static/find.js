@@ -58,11 +58,15 @@
         "aria-controls": input.dataset.list };
       for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
       listOf(input).setAttribute("role", "listbox");
-      if (document.activeElement === input) input.select();
     }
     for (const button of event.detail.elt.querySelectorAll("[data-without-script]")) {
       button.remove();
     }
+  });
+
+  // Typing into a box that has a text begins another search.
+  document.addEventListener("focusin", (event) => {
+    if (event.target.id === "top-q") event.target.select();
   });
 
   document.addEventListener("htmx:afterSwap", (event) => {
@@ -87,7 +91,6 @@
       event.preventDefault();
       before = document.activeElement;
       box.focus();
-      box.select();
     } else if (input.dataset && input.dataset.list) {
       keyInBox(event, input);
     }
