@@ -95,11 +95,12 @@ def test_an_order_of_before_shows_what_the_files_say_of_its_payment(desk: Desk) 
         browser = console.signed_in("ada")
         pages = [text_of(browser.get(f"/{page}").text) for page in PAGES]
     unpaid, paid, reader = pages
-    assert "Order 1 before the books Who" in unpaid
-    assert "37.45, of which tax 0.00; purchase 7 for 37.45, card" in unpaid
-    assert "Order 2 paid 2 February 2026 before the books Who" in paid
-    assert "1 item 37.45 before the books" in reader
-    assert "1 item 37.45 2 February 2026 before the books" in reader
+    assert "Order 1 Ames before the books" in unpaid
+    assert "37.45 USD Purchase 7 for 37.45 USD, card" in unpaid
+    assert "Order 2 Ames paid before the books" in paid
+    assert "Paid 2 February 2026" in paid
+    assert "Paid 37.45 USD on 2 February 2026." in reader
+    assert "The former system did not say whether they were paid." in reader
     assert not [page for page in pages if "no payment" in page or "not paid" in page]
     assert not [page for page in pages if "Refund" in page or "Book the payment" in page]
 
