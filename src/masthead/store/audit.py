@@ -15,6 +15,7 @@ from masthead.store.database import Connection, Store
 
 _ALL_ACCOUNTS = 0
 _SEARCHED_MAX = 5_000
+_FILTERED_MAX = 30
 _NAMED = re.compile(r"\b(subscriber|subscription|order)s? ([0-9]{1,18}(?:, [0-9]{1,18})*)")
 
 
@@ -124,11 +125,32 @@ def changes_of(
     """Return the newest entries that name one of the ``ids``, which are by word, such as ``order``.
 
     It searches the last 5,000 entries of the account. Also returns the time of the oldest of them,
-    or None if the account has no more.
+    or None if the account has no more. For few ids, the database leaves out entries without any of
+    their numbers, so that they need not be fetched.
     """
-    found = log_page(connection, account_id, before=None, limit=_SEARCHED_MAX)
-    changes = [entry for _, entry in found if _names(entry.summary, ids)]
-    since = found[-1][1].at if len(found) == _SEARCHED_MAX else None
+    numbers = {number for each in ids.values() for number in each}
+    has = "instr" if connection.dialect == "sqlite" else "strpos"
+    filters = [f"{has}(summary, ' {number:d}') > 0" for number in sorted(numbers)]
+    where = f"WHERE {' OR '.join(filters)}" if len(filters) <= _FILTERED_MAX else ""
+    newest = f"""
+        SELECT entry_id, at, user_name, command, account_id, summary FROM audit
+        WHERE account_id IN (:account_id, {_ALL_ACCOUNTS})
+        ORDER BY entry_id DESC LIMIT {_SEARCHED_MAX}
+        """
+    found = connection.rows(f"SELECT * FROM ({newest}) AS newest {where}", account_id=account_id)
+    changes = [
+        Entry(at, user_name, command, about or None, summary)
+        for _, at, user_name, command, about, summary in sorted(found, reverse=True)
+        if _names(summary, ids)
+    ]
+    since = connection.value_as(
+        int,
+        f"""
+        SELECT at FROM audit WHERE account_id IN (:account_id, {_ALL_ACCOUNTS})
+        ORDER BY entry_id DESC LIMIT 1 OFFSET {_SEARCHED_MAX - 1}
+        """,
+        account_id=account_id,
+    )
     return changes[:limit], since
 
 
