@@ -144,9 +144,9 @@ def test_what_is_given_back_is_chosen_by_the_name_of_the_item(console: Console) 
 
 def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:
     clerk, manager = console.signed_in("clerk"), console.signed_in("manager")
-    assert "Tide 4, 1 April 2026" in clerk.get("/subscriptions/1/replacement").text
+    assert "Tide 4 (1 April 2026)" in clerk.get("/subscriptions/1/replacement").text
     page = shown(clerk, send(clerk, "/subscriptions/1/replacement", issue="4"))
-    assert "1 copy of Tide, Tide 4, 1 April 2026, go" in page
+    assert "1 copy of Tide, Tide 4 (1 April 2026), go" in page
     assert "Ada Ames" in clerk.get("/replacements").text
     assert clerk.post("/replacements/file", {"form": "csv"}).status_code == 403
     rows = manager.post("/replacements/file", {"form": "csv"}).text.splitlines()
@@ -191,7 +191,9 @@ def test_a_name_is_corrected_on_the_labels_too(desk: Desk, console: Console) -> 
     path = "/subscribers/1/edit"
     assert "labels_too" not in clerk.get(path).text
     desk.put("addresses", address_id=9, subscriber_id=1, first_name="Ada", last_name="Ames")
-    send(clerk, path, last_name="Byron", labels_too="1")
+    assert input_values(clerk.get(path).text)["labels_too"] == "1"
+    page = shown(clerk, send(clerk, path, last_name="Byron", labels_too="1"))
+    assert "Ada Byron: corrected the last name on 1 address too" in page
     assert desk.table("addresses")[-1]["last_name"] == "Byron"
     assert "copies and bills of Tide (Print)" in clerk.get("/addresses/1/edit").text
 

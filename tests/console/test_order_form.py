@@ -128,6 +128,13 @@ def test_twelve_copies_go_to_three_addresses_in_one_order(desk: Desk, clerk: Bro
     assert sorted(row["copies"] for row in own) == [3, 4, 5]
 
 
+def test_one_of_several_parts_goes_to_the_usual_address(desk: Desk, clerk: Browser) -> None:
+    place(desk, 29)
+    typed = {"bundle": "2", "rows": "2", "to_2_address": "1 Dock", "to_2_city": "Hull"}
+    said = summary(checked(clerk, payer_id="29", **typed))
+    assert re.search(r"to 2 Quay, Hull\. .*to 1 Dock, Hull\.", said), said
+
+
 def test_an_older_price_is_for_finance_and_managers(
     desk: Desk, console: Console, clerk: Browser
 ) -> None:
@@ -139,6 +146,7 @@ def test_an_older_price_is_for_finance_and_managers(
         assert "74.90 USD" in shown.text
         assert "at this price: finance or a manager." in " ".join(shown.text.split())
         assert 'name="at_price"' not in shown.text
+        assert "Another price: finance or a manager." in clerk.get(NEW).text
         refused = checked(clerk, payer_id="13", price="74.90")
         assert refused.status_code == 403
         assert "is given by finance or a manager." in refused.text
@@ -175,7 +183,7 @@ def test_errors_stand_at_their_fields_and_what_was_typed_stays(clerk: Browser) -
         ("payer", {"payer_first_name": "Both"}),
         ("product_copies", {"bundle": "", "product": "1", "product_copies": "1.5"}),
         ("price", {"price": "much"}),
-        ("to_2_address", {"rows": "2", "to_1_address": "1 Dock", "to_1_city": "Hull"}),
+        ("to_2_address", {"rows": "3", "to_3_address": "1 Dock", "to_3_city": "Hull"}),
     ):
         refused = checked(clerk, **{"payer_id": "14", **typed})
         assert refused.status_code == 400, (field, refused.text)

@@ -136,6 +136,7 @@ def test_a_role_is_refused_exactly_what_it_may_not_do(
         assert is_refused == (role not in may), (role, answer.text)
         if is_refused:
             assert f"As {role} you cannot" in answer.text
+            assert re.search(r"Who may: [a-z, ]*a manager\.", answer.text)
 
 
 def test_what_a_role_cannot_do_is_not_shown_as_a_button(browsers: dict[str, Browser]) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from masthead.books.account import Books
 from masthead.books.orders import Placed
 from masthead.circulation.amounts import decimal, in_currency, stored_cents
-from masthead.contract.moments import in_words
+from masthead.contract.moments import in_words, with_day
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books import details, order_readers
 from masthead.store.books.operation import Reading
@@ -124,7 +124,7 @@ def _of_term(
         if (each.subscriber_id, each.publication_id) == (held.subscriber_id, held.publication_id)
     ]
     first = details.first_issue(reading.connection, reading.account_id, held.subscription_id)
-    begins = f", from {first.name} ({in_words(first.day)})" if first else ""
+    begins = f", from {with_day(first.name, first.day)}" if first else ""
     what = "a second subscription of " if same else ""
     return (
         f"Begins {what}{held.name} for {held.reader}{_beside(same)}{gift}: {issues}{begins}"

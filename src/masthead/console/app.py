@@ -40,6 +40,7 @@ from masthead.console.page_request import Page, PageRequest, has_token
 from masthead.console.pages import PAGES, sign_in
 from masthead.console.problems import Refused, problem
 from masthead.console.protocol import FORM_BYTES_MAX, TOO_LARGE
+from masthead.console.roles import refusal
 from masthead.console.turns import BusyError, Turns
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreBusy, StoreUnavailable
@@ -175,7 +176,7 @@ def _check_token(request: Request, page: Page, form: dict[str, str]) -> None:
 
 def _check_role(request: PageRequest, page: Page) -> None:
     if not request.may(page.action):
-        said = f"As {request.operator.role} you cannot {page.action.value}."
+        said = refusal(request.operator.role, page.action)
         raise Refused(problem(request.http, 403, "Not allowed", said))
     if page.writes and not request.keeps_books:
         raise Refused(problem(request.http, 409, "Books are elsewhere", ELSEWHERE))

@@ -153,12 +153,16 @@ def order_of(form: Form, orderable: Orderable) -> Order | None:
 
 
 def _check_places(form: Form, items: Sequence[Item]) -> None:
-    """Refuse several parts of an order for one reader unless each says where it goes."""
+    """Refuse parts of an order for one reader of which more than one go to the usual address."""
     readers = [item.recipient._replace(address={}, address_id=None) for item in items]
+    usual = list[Person]()
     for row, item, reader in zip(rows_of(form), items, readers, strict=False):
         is_elsewhere = item.recipient.address_id is not None or item.recipient.address
-        if readers.count(reader) > 1 and not is_elsewhere and item.subscription_id is None:
+        if is_elsewhere or item.subscription_id is not None:
+            continue
+        if reader in usual:
             form.refuse(f"{row}_address", "Say where these copies go: fill in an address.")
+        usual.append(reader)
 
 
 def _copies(form: Form, name: str) -> int:

@@ -24,7 +24,7 @@ from masthead.console.forms import (
     text_of,
 )
 from masthead.console.page_request import Page, PageRequest, get, post
-from masthead.console.roles import Action
+from masthead.console.roles import Action, refusal
 from masthead.errors import MastheadError, NotFound
 
 __all__ = ["Choices", "Field", "RecordForm", "State", "pages_of"]
@@ -153,7 +153,7 @@ def _may_type(request: PageRequest, fields: Sequence[Field], form: Form) -> bool
     """Return whether the role may fill all fields of the form that are filled."""
     for field in fields:
         if form[field.name] and field.action and not request.may(field.action):
-            form.refuse(field.name, f"As {request.operator.role} you cannot {field.action.value}.")
+            form.refuse(field.name, refusal(request.operator.role, field.action))
     return form.is_good
 
 

@@ -53,6 +53,11 @@ def who_may(action: Action) -> str:
     return listed([said for role, said in _SAID.items() if may(role, action)], "or")
 
 
+def refusal(role: Role, action: Action) -> str:
+    """Return the sentence that refuses the action, and says who may do it."""
+    return f"As {role} you cannot {action.value}. Who may: {who_may(action)}."
+
+
 def may(role: Role, action: Action) -> bool:
     """Return whether the role may do the action."""
     return action in _MAY[role]

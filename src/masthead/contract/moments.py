@@ -95,6 +95,12 @@ def in_words(text: str) -> str:
     return f"{found.day} {found:%B %Y}"
 
 
+def with_day(name: str, date: str) -> str:
+    """Return the name of an issue and its day, once: ``May (1 May 2027)``, ``1 May 2027``."""
+    day = in_words(date)
+    return name if not day or day in name else f"{name} ({day})"
+
+
 def http_date(moment_us: int) -> str:
     """Return an HTTP date (RFC 9110 section 5.6.7)."""
     return _http_date(moment_us // 1_000_000)

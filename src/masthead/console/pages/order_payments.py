@@ -181,7 +181,7 @@ pages = pages_of(
         _pay,
         _back,
         _subject,
-        "What was delivered on credit is earned at once, and issues go on.",
+        "The order is paid then, and its issues come as before.",
         starts_empty=False,
     ),
     RecordForm(

@@ -18,6 +18,7 @@ from masthead.console.pages.order_payments import KINDS
 from masthead.console.person_picker import choose, is_finding, look_up_people
 from masthead.console.roles import Action, who_may
 from masthead.console.templating import day_in_words
+from masthead.contract.moments import with_day
 from masthead.errors import MastheadError, NotFound
 
 
@@ -40,7 +41,7 @@ class _Choices(NamedTuple):
     orderable: catalogue.Orderable
     bundles: Sequence[tuple[object, str]]
     products: Sequence[tuple[object, str]]
-    issues: Sequence[tuple[object, str]]
+    issues: Mapping[str, Sequence[tuple[object, str]]]
     addresses: Mapping[str, Sequence[tuple[object, str]]]
     subscriptions: Mapping[str, Sequence[tuple[object, str]]]
 
@@ -177,10 +178,7 @@ def _choices(books: Books, form: Form) -> _Choices:
             for each in orderable.bundles
         ],
         [(each.product_id, _priced(each, currency)) for each in orderable.products],
-        [
-            (each.issue_id, _planned(each, orderable.publications[each.publication_id]))
-            for each in orderable.issues
-        ],
+        _by_publication(orderable),
         addresses,
         subscriptions,
     )
@@ -192,8 +190,14 @@ def _priced(sold: catalogue.Bundle | catalogue.Product, currency: str, contents:
     return f"{sold.name or 'Without a name'}: {', '.join(filter(None, (price, contents)))}"
 
 
-def _planned(issue: catalogue.PlannedIssue, publication: str) -> str:
-    return f"{publication}: {issue.name or 'issue'}, {day_in_words(issue.date)}"
+def _by_publication(orderable: catalogue.Orderable) -> dict[str, list[tuple[object, str]]]:
+    """Return the issues with which an order can begin, by the name of the publication."""
+    found: dict[str, list[tuple[object, str]]] = {}
+    for each in orderable.issues:
+        name = orderable.publications[each.publication_id]
+        said = with_day(each.name or "issue", each.date or "")
+        found.setdefault(name, []).append((each.issue_id, said))
+    return found
 
 
 def _running(held: orders.Held) -> str:

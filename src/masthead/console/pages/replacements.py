@@ -10,7 +10,7 @@ from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.console.templating import day_in_words
+from masthead.contract.moments import with_day
 from masthead.errors import BadInput
 from masthead.loading.mail_files import write_replacements
 from masthead.temporary import own_folder
@@ -70,8 +70,7 @@ def _state(books: Books, key: int) -> State:
         raise BadInput("no issue came yet: there is no copy to send again")
     return {
         "issue": Choices(
-            (str(each.issue_id), ", ".join(filter(None, (each.name, day_in_words(each.date)))))
-            for each in found
+            (str(each.issue_id), with_day(each.name or "issue", each.date)) for each in found
         ),
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],

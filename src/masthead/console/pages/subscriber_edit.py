@@ -1,16 +1,25 @@
 """Correcting a subscriber: name and email, and an address in place."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from masthead.books import Books, subscribers
+from masthead.books.subscribers import Edited
 from masthead.console.forms import Form
 from masthead.console.pages.subscription import ADDRESS, address_in
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
+from masthead.contract.printable import counted, listed
+
+_CALLED = {field.name: field.label.lower() for field in (*ADDRESS, Field("email", "Email"))}
 
 
 def _reader(books: Books, key: int) -> State:
-    return {**subscribers.names(books, key), "labels": subscribers.labels(books, key)}
+    labels = subscribers.labels(books, key)
+    return {
+        **subscribers.names(books, key),
+        "labels": labels,
+        **({"labels_too": "1"} if labels else {}),
+    }
 
 
 def _fields(state: State) -> Sequence[Field]:
@@ -34,7 +43,16 @@ def _fields(state: State) -> Sequence[Field]:
 
 def _edit(books: Books, key: int, form: Form) -> str:
     values = {name: form[name] or None for name in ("first_name", "last_name", "email")}
-    return subscribers.edit(books, key, values, labels_too=bool(form["labels_too"])).sentence
+    done = subscribers.edit(books, key, values, labels_too=bool(form["labels_too"]))
+    return _told(done, _name(key, values))
+
+
+def _told(done: Edited, what: str) -> str:
+    """Return what is said about a correction of the reader or address that is called ``what``."""
+    if not done.changed:
+        return f"{what}: this is what was there already"
+    labels = f" on {counted(done.labels, 'address', 'addresses')} too" if done.labels else ""
+    return f"{what}: corrected the {listed([_CALLED[name] for name in done.changed])}{labels}"
 
 
 def _address(books: Books, key: int) -> State:
@@ -48,14 +66,16 @@ def _address(books: Books, key: int) -> State:
 
 def _edit_address(books: Books, key: int, form: Form) -> str:
     values = address_in(form)
-    return subscribers.edit_address(books, key, values).sentence if form.is_good else ""
+    if not form.is_good:
+        return ""
+    return _told(subscribers.edit_address(books, key, values), "The address")
 
 
 def _subscriber(key: int, _state: State) -> str:
     return f"/subscribers/{key}"
 
 
-def _name(key: int, state: State) -> str:
+def _name(key: int, state: Mapping[str, object]) -> str:
     names = (str(state[each]) for each in ("first_name", "last_name") if state[each])
     return " ".join(names) or str(key)
 

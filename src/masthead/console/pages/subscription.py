@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 from masthead.books import Books, subscriptions
-from masthead.books.subscriptions import How, Values
+from masthead.books.subscriptions import How, SpanEnded, Values
 from masthead.circulation.addresses import FIELDS
 from masthead.console.forms import Form
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
+from masthead.contract.printable import counted
 from masthead.contract.subscription_types import TYPES
 
 _HOW: dict[str, tuple[How | None, str]] = {
@@ -15,6 +16,8 @@ _HOW: dict[str, tuple[How | None, str]] = {
     "free": ("free", "Those that are more are free"),
     "convert": ("convert", "Fewer or more issues of what is left"),
 }
+
+_CHANGED = {"type": "the type {}", "campaign": "{}", "copies": "{} copies of each issue"}
 
 ADDRESS = (
     Field("first_name", "First name"),
@@ -66,8 +69,24 @@ def _back(_key: int, state: State) -> str:
     return f"/subscribers/{state['subscriber_id']}"
 
 
-def _subject(key: int, state: State) -> str:
-    return f"{state['name']}, {state['publication']}, subscription {key}".lstrip(", ")
+def _name(state: State) -> str:
+    of = f" of {state['name']}" if state["name"] else ""
+    return f"{state['publication']} ({state['type']}){of}"
+
+
+def _subject(_key: int, state: State) -> str:
+    return _name(state)
+
+
+def _what(books: Books, key: int) -> str:
+    """Return what a clerk calls a subscription: ``Tide (Print) of Ada Ames``."""
+    return _name(_state(books, key))
+
+
+def _value(name: str, value: int | str) -> str:
+    if name == "campaign":
+        return "renewal letters" if value else "no renewal letters"
+    return str(value)
 
 
 def _set(books: Books, key: int, form: Form) -> str:
@@ -79,19 +98,28 @@ def _set(books: Books, key: int, form: Form) -> str:
     if not form.is_good:
         return ""
     values = Values(type_, form["campaign"] == "1", copies, _HOW[how][0])
-    return subscriptions.set_values(books, key, values).sentence
+    done = subscriptions.set_values(books, key, values)
+    said = [_CHANGED[name].format(_value(name, new)) for name, (_, new) in done.changed.items()]
+    if done.converted:
+        said.append(done.converted)
+    if not said:
+        return f"{_what(books, key)} has these values already"
+    return f"{_what(books, key)} has now {', '.join(said)}"
 
 
 def _suspend(books: Books, key: int, form: Form) -> str:
     first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
     if not form.is_good:
         return ""
-    return subscriptions.suspend(books, key, first, last).sentence
+    done = subscriptions.suspend(books, key, first, last)
+    return done.sentence.replace(f"subscription {key}", _what(books, key))
 
 
 def _resume(books: Books, key: int, form: Form) -> str:
     resumed = form.day("from_date", "The first day of service")
-    return subscriptions.resume(books, key, resumed).sentence if form.is_good else ""
+    if not form.is_good:
+        return ""
+    return _ended(books, subscriptions.resume(books, key, resumed))
 
 
 def _extend(books: Books, key: int, form: Form) -> str:
@@ -99,12 +127,21 @@ def _extend(books: Books, key: int, form: Form) -> str:
     if issues is None:
         form.refuse("issues", "How many issues are needed.")
         return ""
-    return subscriptions.extend(books, key, issues).sentence
+    done = subscriptions.extend(books, key, issues)
+    return f"{_what(books, key)} got {counted(done.issues, 'free issue')}"
 
 
 def _go_back(books: Books, key: int, form: Form) -> str:
     resumed = form.day("from_date", "The first day")
-    return subscriptions.go_back(books, key, resumed).sentence if form.is_good else ""
+    if not form.is_good:
+        return ""
+    return _ended(books, subscriptions.go_back(books, key, resumed))
+
+
+def _ended(books: Books, done: SpanEnded) -> str:
+    """Return what a clerk tells the caller about a suspension or temporary address that ends."""
+    how = f"ends on {done.last}" if done.last else "is no longer planned"
+    return f"{_what(books, done.subscription_id)}: the {done.what} from {done.first} {how}"
 
 
 def _record_form(  # noqa: PLR0913 - the fields of a record form
