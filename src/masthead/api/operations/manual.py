@@ -38,6 +38,7 @@ PAGES = {
     "circulation-rules": "The rules of circulation: terms, issues, money, reports",
     "circulation-example": "A worked example of circulation: every figure by hand",
     "console": "The console: the publisher's people work in a browser",
+    "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",
     "postgresql": "PostgreSQL: roles, poolers, replicas, several machines",
     "patroni": "Failover with Patroni",
