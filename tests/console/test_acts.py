@@ -66,9 +66,9 @@ def test_a_clerk_cancels_and_says_when_it_ends(desk: Desk, console: Console) -> 
     assert "After Tide 5, the issue of 1 May 2026" in page
     assert "When its issues are used up: 31 January 2027" in page
     said = shown(clerk, send(clerk, "/subscriptions/1/cancel", when="issue:5"))
-    assert "Tide (Print) of Ada Ames ends after Tide 5, the issue of 1 May 2026" in said
+    assert "Tide (print) of Ada Ames ends after Tide 5, the issue of 1 May 2026" in said
     said = shown(clerk, send(clerk, "/subscriptions/1/uncancel"))
-    assert "Tide (Print) of Ada Ames goes on as before" in said
+    assert "Tide (print) of Ada Ames goes on as before" in said
     assert desk.table("cancellations") == []
     again = clerk.get("/subscriptions/1/uncancel")
     assert again.status_code == 400
@@ -178,7 +178,7 @@ def test_a_reader_moves_by_one_form(desk: Desk, console: Console) -> None:
         assert refused.status_code == 400
         assert f'<a href="#{field}">' in " ".join(refused.text.split())
     page = shown(clerk, clerk.post(path, {**form, "when": "now", **to}))
-    assert "Tide (Print) goes to 12 Elm Street, Salem from now on; bills go there" in page
+    assert "Tide (print) goes to 12 Elm Street, Salem from now on; bills go there" in page
     found = desk.subscription(1)
     assert found["mailing_address_id"] == found["billing_address_id"] == 4
     one = clerk.get("/subscriptions/2/temporary-address").text
@@ -195,7 +195,7 @@ def test_a_name_is_corrected_on_the_labels_too(desk: Desk, console: Console) -> 
     page = shown(clerk, send(clerk, path, last_name="Byron", labels_too="1"))
     assert "Ada Byron: corrected the last name on 1 address too" in page
     assert desk.table("addresses")[-1]["last_name"] == "Byron"
-    assert "copies and bills of Tide (Print)" in clerk.get("/addresses/1/edit").text
+    assert "copies and bills of Tide (print)" in clerk.get("/addresses/1/edit").text
 
 
 def test_a_new_code_and_a_new_password_are_shown_once(desk: Desk, console: Console) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from masthead.books.account import Books
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted
-from masthead.contract.subscription_types import UNLIMITED
+from masthead.contract.subscription_types import UNLIMITED, type_in_words
 from masthead.store.books import cancel_reasons, catalogue, own_classes
 from masthead.store.books.cancel_reasons import Reason
 from masthead.store.books.catalogue import COLUMNS, Line, Thing
@@ -121,7 +121,7 @@ def _content(line: Line, publication: str) -> str:
     """Return what a line of a bundle gives."""
     issues = "all issues" if line.issues == UNLIMITED else counted(line.issues, "issue")
     copies = f", {line.copies} copies" if line.copies > 1 else ""
-    return f"{issues} of {publication} ({line.type.lower()}{copies})"
+    return f"{issues} of {publication} ({type_in_words(line.type)}{copies})"
 
 
 def classes(books: Books) -> list[str]:

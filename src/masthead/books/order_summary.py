@@ -10,7 +10,7 @@ from masthead.books.account import Books
 from masthead.books.orders import Placed
 from masthead.circulation.amounts import decimal, in_currency, stored_cents
 from masthead.contract.moments import in_words, with_day
-from masthead.contract.subscription_types import UNLIMITED
+from masthead.contract.subscription_types import UNLIMITED, type_in_words
 from masthead.store.books import details, order_readers
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import ItemShown, OrderShown, show_order
@@ -142,7 +142,7 @@ def _beside(same: Sequence[Held]) -> str:
     said = []
     for each in same:
         until = f" until {in_words(each.last_day)}" if each.last_day else " without an end"
-        kind = f" {each.type.lower()}" if each.type else ""
+        kind = f" {type_in_words(each.type)}" if each.type else ""
         said.append(f"a{kind} one{until}" if each.issues else f"a{kind} one that has ended")
     return f", who has {' and '.join(said)}" if said else ""
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.contract.printable import counted
+from masthead.contract.subscription_types import type_in_words
 from masthead.errors import BadInput
 from masthead.store import audit
 from masthead.store.books import contact_details, merging_subscribers, moving, subscriber_search
@@ -206,7 +207,7 @@ def address(books: Books, address_id: int) -> AddressShown:
 
 def _going(publication: str, type_: str | None, has_copies: int, has_bills: int) -> str:
     what = "copies and bills" if has_copies and has_bills else "copies" if has_copies else "bills"
-    return f"{what} of {publication}{f' ({type_})' if type_ else ''}"
+    return f"{what} of {publication}{f' ({type_in_words(type_)})' if type_ else ''}"
 
 
 def edit_address(books: Books, address_id: int, values: Texts, *, dry_run: bool = False) -> Edited:

@@ -14,6 +14,7 @@ from jinja2.runtime import Context
 from masthead.circulation.amounts import decimal, in_currency, stored_cents
 from masthead.console.static_files import static
 from masthead.contract.moments import format_second, in_words
+from masthead.contract.subscription_types import type_in_words
 
 _ISO_DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b")
 
@@ -40,6 +41,7 @@ def _environment() -> Environment:
         day=day_in_words,
         in_words=days_in_words,
         moment=_moment,
+        type_in_words=type_in_words,
         number=_number,
         word=_word,
     )

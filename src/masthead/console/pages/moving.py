@@ -9,6 +9,7 @@ from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.subscription import ADDRESS, address_in
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
+from masthead.contract.subscription_types import type_in_words
 
 _NAMES = ("first_name", "last_name")
 _WHEN = ("now", "day", "while")
@@ -65,7 +66,7 @@ def move(request: PageRequest) -> Response:
 def _told(chosen: list[Movable], wanted: Move, first: str | None) -> str:
     """Return what a clerk tells the caller."""
     where = ", ".join(filter(None, (wanted.address["address"], wanted.address["city"])))
-    names = [f"{each.publication} ({each.type})" for each in chosen]
+    names = [f"{each.publication} ({type_in_words(each.type or '')})" for each in chosen]
     what = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
     when = f"from {day_in_words(first)} on" if first else "from now on"
     if wanted.last:

@@ -8,7 +8,7 @@ from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.contract.printable import counted
-from masthead.contract.subscription_types import PRINTED, UNLIMITED
+from masthead.contract.subscription_types import PRINTED, UNLIMITED, type_in_words
 
 Badge = tuple[str, str]
 Link = tuple[str, str]
@@ -51,7 +51,7 @@ def _card(reader: Reader, served: Served, may: May) -> Card:
     key = line.subscription_id
     suspended = [span for span in served.suspensions if not span.last or span.last >= today]
     facts = [
-        ("Gets", f"{line.type or 'issues'}, {copies} of each issue"),
+        ("Gets", f"{type_in_words(line.type or 'issues').capitalize()}, {copies} of each issue"),
         ("Ran out" if line.issues == 0 else "Until", _until(served)),
         ("Comes next", _next(served, suspended)),
         ("Copies go to", _usual_place(served)),
@@ -59,7 +59,7 @@ def _card(reader: Reader, served: Served, may: May) -> Card:
         ("Bills go to", _bills(served)),
         *(("Suspended", _span(span)) for span in suspended),
         ("Last letter", _letter(served)),
-        ("Began", day_in_words(line.begins_on or line.date_created)),
+        ("Began", day_in_words(line.date_created or line.begins_on)),
         ("Last renewed", day_in_words(line.date_last_renewed)),
         ("Cancelled", _cancelled(served)),
     ]

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import stored_cents
+from masthead.contract.subscription_types import type_in_words
 from masthead.store.books.order_keys import listed
 from masthead.store.database import Connection, Row
 
@@ -50,7 +51,7 @@ class Held(NamedTuple):
     @property
     def name(self) -> str:
         """The publication with its type: ``Tide (print)``."""
-        return f"{self.publication} ({self.type.lower()})" if self.type else self.publication
+        return f"{self.publication} ({type_in_words(self.type)})" if self.type else self.publication
 
 
 class Brought(NamedTuple):
