@@ -119,5 +119,6 @@ def test_a_corrected_name_is_corrected_on_the_labels_that_have_it(desk: Desk) ->
 
 def test_what_goes_to_an_address_is_said(desk: Desk) -> None:
     assert subscribers.address(desk.books, 1).goes_there == (
-        "copies and bills of Tide (print), bills of Tide (print), copies of Tide (print and digital)"
+        "copies and bills of Tide (print), bills of Tide (print), "
+        "copies of Tide (print and digital)"
     )
