@@ -155,8 +155,14 @@ class Browser:
         raise AssertionError(f"the focus never came to {wanted!r}")
 
     def read(self, selector: str) -> str:
-        """Return the text of an element."""
-        return str(self._shown(selector).text)
+        """Return the text of an element; of the new one if the page is replaced just then."""
+        shown = conditions.visibility_of_element_located(("css selector", selector))
+
+        def text(driver: Any) -> list[str]:
+            element = shown(driver)
+            return [element.text] if element else []
+
+        return str(self._wait.until(text)[0])
 
     def read_until(self, selector: str, wanted: str) -> str:
         """Wait until the text of an element has the words; return it."""
