@@ -190,7 +190,9 @@ def test_a_name_is_corrected_on_the_labels_too(desk: Desk, console: Console) -> 
     clerk = console.signed_in("clerk")
     path = "/subscribers/1/edit"
     assert "labels_too" not in clerk.get(path).text
-    desk.put("addresses", address_id=9, subscriber_id=1, first_name="Ada", last_name="Ames")
+    here = {"country_name": "Canada", "country_abbreviation": "CA"}
+    desk.put("addresses", address_id=9, subscriber_id=1, first_name="Ada", last_name="Ames", **here)
+    assert "Ada Ames, Canada <" in " ".join(clerk.get("/subscribers/1").text.split())
     assert input_values(clerk.get(path).text)["labels_too"] == "1"
     page = shown(clerk, send(clerk, path, last_name="Byron", labels_too="1"))
     assert "Ada Byron: corrected the last name on 1 address too" in page

@@ -219,6 +219,17 @@ def test_what_is_extended_is_chosen_by_name(desk: Desk, clerk: Browser) -> None:
     )
 
 
+def test_a_renewal_begins_with_a_bundle_that_gives_the_same(desk: Desk) -> None:
+    sold = catalogue.orderable(desk.books)
+    for kind, last, found in (
+        ("Print", 1, 1),
+        ("Print", 2, 1),
+        ("Print", None, 1),
+        ("Both", 1, None),
+    ):
+        assert sold.renewing(1, kind, last) == found, (kind, last)
+
+
 def test_an_order_that_brings_something_else_meanwhile_is_looked_at_again(
     desk: Desk, clerk: Browser
 ) -> None:

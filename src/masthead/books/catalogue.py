@@ -89,7 +89,7 @@ class Orderable(NamedTuple):
     """What can be ordered: active bundles and products, and the issues with which to begin.
 
     ``contents`` says what a bundle gives, by its id: ``12 issues of Tide (print)``.
-    ``publications`` has their names by id.
+    ``publications`` has their names by id, ``lines`` the lines of bundles by their ids.
     """
 
     bundles: Sequence[Bundle]
@@ -97,6 +97,24 @@ class Orderable(NamedTuple):
     issues: Sequence[PlannedIssue]
     contents: Mapping[int, str]
     publications: Mapping[int, str]
+    lines: Mapping[int, Sequence[Line]]
+
+    def renewing(self, publication_id: int, type_: str, last: int | None) -> int | None:
+        """Return the bundle with which a subscription is renewed; None if none fits.
+
+        It is the ``last`` one that was bought for it, if that still gives the publication and the
+        type, or else the first that gives nothing else.
+        """
+        fitting = {
+            each.bundle_id: {
+                (line.publication_id, line.type) for line in self.lines[each.bundle_id]
+            }
+            for each in self.bundles
+            if each.bundle_id in self.lines
+        }
+        if (publication_id, type_) in fitting.get(last or 0, ()):
+            return last
+        return next((key for key, of in fitting.items() if of == {(publication_id, type_)}), None)
 
 
 def orderable(books: Books) -> Orderable:
@@ -114,6 +132,7 @@ def orderable(books: Books) -> Orderable:
             [each for each in catalogue.planned_issues(reading) if not each.closed_at],
             contents,
             names,
+            lines,
         )
 
 

@@ -4,7 +4,7 @@ from masthead.books import Books, complaints, subscriptions
 from masthead.console.forms import Form
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.console.templating import day_in_words
+from masthead.contract.moments import with_day
 from masthead.contract.subscription_types import UNLIMITED
 
 _KINDS: dict[complaints.Kind, str] = {
@@ -25,7 +25,7 @@ def _state(books: Books, key: int) -> State:
     found = complaints.received(books, key)
     return {
         "issue": Choices(
-            (str(issue_id), f"{name}, {day_in_words(day)}") for issue_id, name, day in found.issues
+            (str(issue_id), with_day(name or "issue", day)) for issue_id, name, day in found.issues
         ),
         "issues_left": fields["issues"],
         "complaints": found.complaints,

@@ -49,7 +49,7 @@ class _Choices(NamedTuple):
 def new(request: PageRequest) -> Response:
     """Show the order form; the URL can name who pays, what is extended, and the bundle.
 
-    Without a bundle, it is the last one that was bought for the subscription.
+    Without a bundle, it is the last one that was bought for the subscription, or one of its kind.
     """
     form = Form({"bundle": request.query.get("bundle", "")})
     if (key := id_in(request.query.get("subscriber", ""))) is not None:
@@ -58,7 +58,9 @@ def new(request: PageRequest) -> Response:
         for held in orders.held_by(request.books, [key]):
             if held.subscription_id == extended:
                 form.values["to_1_subscription"] = str(extended)
-                form.values["bundle"] = form["bundle"] or str(held.bundle_id or "")
+                sold = catalogue.orderable(request.books)
+                last = sold.renewing(held.publication_id, held.type, held.bundle_id)
+                form.values["bundle"] = form["bundle"] or str(last or "")
     form.values.update(request.kept)
     return _form(request, form)
 

@@ -262,9 +262,9 @@ def _fields(prefix: str = "") -> str:
 
 def _line(row: Row) -> Postal:
     """Return the address in a row of its id and :data:`FIELDS`."""
-    first, last, *others = row[1:]
+    first, last, *others, country, code = row[1:]
     name = " ".join(part for part in (first, last) if part)
-    return Postal(row[0], ", ".join(part for part in (name, *others) if part))
+    return Postal(row[0], ", ".join(part for part in (name, *others, country or code) if part))
 
 
 def _postal(connection: Connection, account_id: int, address_id: int | None) -> Postal | None:
