@@ -168,10 +168,10 @@ def test_the_whole_life_of_a_subscription(either: Browser, console: str) -> None
             "Suspend",
             "is suspended",
         ),
-        ("resume", {}, "Resume", "the suspension from 1 July 2027 was removed"),
+        ("resume", {}, "Resume", "the suspension from 1 July 2027 is no longer planned"),
         ("extend", {"#issues": "2"}, "Extend", "got 2 free issues"),
         ("address", {"#address": "9 Rue Haute", "#city": "Québec"}, "Move", "from now on"),
-        ("set", {"#copies": "3"}, "Save", "copies 1 -> 3"),
+        ("set", {"#copies": "3"}, "Save", "has now 3 copies of each issue"),
     ):
         choose_act(either, act)
         for field, text in fields.items():
