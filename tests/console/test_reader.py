@@ -261,12 +261,15 @@ def test_a_complaint_is_noted_once(books: Books, desk: Desk, browsers: dict[str,
     assert clerk.post(path, form).status_code == 409
     assert desk.subscription(1)["issues"] == 10
     assert len(desk.table("complaints")) == 1
+    page = " ".join(clerk.get("/issues/4").text.split())
+    assert re.search(r"Ada Ames</a></th> <td [^>]*>lost</td><td [^>]*>extended</td>", page), page
 
 
 def test_what_a_role_may_not_do_is_no_button(browsers: dict[str, Browser]) -> None:
     viewer = browsers["viewer"].get(ADA).text
     assert 'class="button' not in viewer.replace('class="button" href="/subscribers/1?all', "")
     assert "Refunds: finance or a manager." in viewer
+    assert "Erasing all data of a reader: a manager." in browsers["clerk"].get(ADA).text
     assert "Refunds: finance" not in browsers["finance"].get(ADA).text
     assert "/subscriptions/1/suspend" in browsers["clerk"].get(ADA).text
     assert "/subscriptions/1/suspend" not in browsers["finance"].get(ADA).text

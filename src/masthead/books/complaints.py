@@ -10,9 +10,20 @@ from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.contract.books import ANSWERS, COMPLAINTS
 from masthead.errors import BadInput
 from masthead.store.books import reader_notes
-from masthead.store.books.reader_notes import Counted
+from masthead.store.books.reader_notes import Counted, OfIssue
 
-__all__ = ["ANSWERS", "COMPLAINTS", "Answer", "Answered", "Counted", "Kind", "answer", "count"]
+__all__ = [
+    "ANSWERS",
+    "COMPLAINTS",
+    "Answer",
+    "Answered",
+    "Counted",
+    "Kind",
+    "OfIssue",
+    "about",
+    "answer",
+    "count",
+]
 
 Kind = Literal["lost", "damaged", "late", "other"]
 """What was wrong with the copy."""
@@ -119,3 +130,9 @@ def count(books: Books, since: str | None = None) -> list[Counted]:
     with books.scan() as reading:
         since = since or (date.fromisoformat(reading.today) - timedelta(_DAYS)).isoformat()
         return reader_notes.count_complaints(reading, since)
+
+
+def about(books: Books, issue_id: int, *, limit: int = 100) -> list[OfIssue]:
+    """Return the newest complaints about an issue, at most ``limit``, the newest first."""
+    with books.read() as reading:
+        return reader_notes.complaints_about(reading, issue_id, limit)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response
 
-from masthead.books import Books
+from masthead.books import Books, complaints
 from masthead.books import issues as operations
 from masthead.books.issues import Grace, Issue, MailingList, Preview
 from masthead.console.account_figures import Counted
@@ -69,6 +69,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
         status,
         issue=found,
         lists=lists,
+        complaints=complaints.about(request.books, found.issue_id),
         form=form,
         counted=counted,
         made=made,

@@ -110,7 +110,8 @@ def _until(served: Served) -> str:
     if served.is_over:
         return ""
     if line.issues == UNLIMITED:
-        return f"unlimited, until {day_in_words(line.last_day)}" if line.last_day else "unlimited"
+        last = line.last_day
+        return f"unlimited, until {day_in_words(last)}" if last else "without an end"
     if not line.issues:
         return day_in_words(line.last_day)
     left = counted(line.issues, "more issue", "more issues")
@@ -210,10 +211,10 @@ def _actions(reader: Reader, served: Served, suspended: list[SpanLine], may: May
     renewal = f"{order}&subscription={line.subscription_id}"
     offered = [
         (Action.PAY, "Book the payment", f"/orders/{served.unpaid}/pay", served.unpaid is not None),
-        (Action.SERVE, "Resume", f"{of}/resume", is_on and bool(suspended)),
         (Action.ORDER, "Order again", order, not is_on),
         (Action.ORDER, "Renew", renewal, is_on and is_short),
         (Action.SERVE, "Undo the cancelling", f"{of}/uncancel", can_undo),
+        (Action.SERVE, "Resume", f"{of}/resume", is_on and bool(suspended)),
         (Action.SERVE, "Note a complaint", f"{of}/complaint", True),
         (Action.ORDER, "Renew", renewal, is_on and not is_short),
         (Action.SERVE, "Suspend", f"{of}/suspend", is_on),

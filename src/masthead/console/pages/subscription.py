@@ -9,7 +9,7 @@ from masthead.console.forms import Form
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.contract.printable import counted
-from masthead.contract.subscription_types import TYPES
+from masthead.contract.subscription_types import TYPES, type_in_words
 
 _HOW: dict[str, tuple[How | None, str]] = {
     "": (None, "Do not change them"),
@@ -71,7 +71,7 @@ def _back(_key: int, state: State) -> str:
 
 def _name(state: State) -> str:
     of = f" of {state['name']}" if state["name"] else ""
-    return f"{state['publication']} ({state['type']}){of}"
+    return f"{state['publication']} ({type_in_words(str(state['type'] or ''))}){of}"
 
 
 def _subject(_key: int, state: State) -> str:

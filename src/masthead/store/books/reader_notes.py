@@ -38,6 +38,22 @@ class Counted(NamedTuple):
     sent_again: int
 
 
+class OfIssue(NamedTuple):
+    """A complaint about an issue: of whom, what was wrong, how it was answered, when and by whom.
+
+    ``made_at`` is a time in UTC, ``text`` what the reader said.
+    """
+
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    kind: str
+    answer: str
+    made_at: str | None
+    author: str | None
+    text: str | None
+
+
 def check_open(books: Operation, subscriber_id: int) -> None:
     """Raise NotFound if there is no such subscriber, BadInput if it is deleted or merged."""
     found = books.row_as(
@@ -170,4 +186,21 @@ def count_complaints(books: Reading, since: str) -> list[Counted]:
         ORDER BY i.date DESC, i.issue_id, c.kind
         """,
         since=since,
+    )
+
+
+def complaints_about(books: Reading, issue_id: int, most: int) -> list[OfIssue]:
+    """Return the newest complaints about an issue."""
+    return books.rows_as(
+        OfIssue,
+        """
+        SELECT c.subscriber_id, s.first_name, s.last_name, c.kind, c.answer, c.made_at, c.author,
+            c.text
+        FROM complaints AS c
+        JOIN subscribers AS s ON s.account_id = :account_id AND s.subscriber_id = c.subscriber_id
+        WHERE c.account_id = :account_id AND c.issue_id = :issue_id
+        ORDER BY c.complaint_id DESC LIMIT :most
+        """,
+        issue_id=issue_id,
+        most=most,
     )
