@@ -68,6 +68,22 @@ def of_books(desk: Desk) -> dict[str, Any]:
     return {**found, "revenue": {kind: cents for kind, cents in sums.items() if cents}}
 
 
+@pytest.mark.parametrize(
+    "wanted", [{"after_issue": 2}, {"at_end": True}, {"after_issue": 2, "refund": True}]
+)
+def test_the_same_cancelling_again_on_a_day_changes_nothing(
+    desk: Desk, wanted: dict[str, Any]
+) -> None:
+    wanted = {"refund": False, **wanted}
+    noted = "SELECT summary FROM audit WHERE account_id = :account_id"
+    first = cancelling.cancel(desk.books, 1, **wanted)
+    before = desk.rows(noted), desk.table("cancellations"), desk.table("subscriptions")
+    assert cancelling.cancel(desk.books, 1, **wanted) == first
+    assert before == (desk.rows(noted), desk.table("cancellations"), desk.table("subscriptions"))
+    cancelling.cancel(desk.books, 1, refund=False, after_issue=3)
+    assert desk.table("cancellations") != before[1]
+
+
 def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None:
     """rules, "How it is undone"."""
     before = of_books(desk)

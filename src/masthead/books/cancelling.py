@@ -101,7 +101,7 @@ def cancel(
     is earned. All terms end then, including used-up ones. The subscription leaves the renewal
     campaign at once, so partners who write to its readers leave it out. Items of orders that are
     refunded get a ``refund_date``. A new cancelling replaces one that has not ended the
-    subscription yet.
+    subscription yet; the same one again on the same day changes nothing.
 
     Raises NotFound if there is no such issue. Raises BadInput if the subscription was already
     cancelled or merged into another one, if the issue is closed or of another publication, for
@@ -113,7 +113,6 @@ def cancel(
     with books.change(dry_run=dry_run) as change:
         found = changeable(change, subscription_id)
         left = found.issues or 0
-        uncancelling.withdraw(change, subscription_id)
         name = None if reason is None else _reason(change, reason)
         later = None
         if after_issue is not None:
@@ -131,10 +130,14 @@ def cancel(
                     f"subscription {subscription_id} {state}: cancel it now, or after an issue"
                 )
             later = f"when {counted(left, 'issue left is', 'issues left are')} used up"
+        done = Cancelled(subscription_id, left, refund, change.currency, name, later=later)
+        wanted = (name, change.today, after_issue, int(at_end), int(refund))
+        if cancelling.noted(change, subscription_id) == wanted:
+            return done
+        uncancelling.withdraw(change, subscription_id)
         cancelling.note_cancelling(
             change, subscription_id, name, refund=refund, after_issue=after_issue, at_end=at_end
         )
-        done = Cancelled(subscription_id, left, refund, change.currency, name, later=later)
         if later is not None:
             cancelling.leave_campaign(change, subscription_id)
         else:

@@ -18,6 +18,24 @@ _UNEARNED = """
     """
 
 
+def noted(
+    books: Operation, subscription_id: int
+) -> tuple[str | None, str, int | None, int, int] | None:
+    """Return the reason, the day, the last issue, ``at_end`` and ``is_refund`` of a cancelling.
+
+    Return None if the subscription is not cancelled, or has ended.
+    """
+    return books.row_as(
+        tuple[str | None, str, int | None, int, int],
+        """
+        SELECT reason, made_on, after_issue_id, at_end, is_refund FROM cancellations
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+            AND ended_on IS NULL
+        """,
+        subscription_id=subscription_id,
+    )
+
+
 def note_cancelling(
     books: Operation,
     subscription_id: int,

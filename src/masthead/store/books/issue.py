@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from masthead.contract.printable import printable
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Reading
 
@@ -41,7 +42,7 @@ class Issue(NamedTuple):
     @property
     def title(self) -> str:
         """The issue's name in messages: its id, publication, name and date."""
-        return f"issue {self.issue_id} ({self.publication} {self.name}, {self.date})"
+        return printable(f"issue {self.issue_id} ({self.publication} {self.name}, {self.date})")
 
     @property
     def booked_on(self) -> str:
