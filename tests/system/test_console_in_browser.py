@@ -373,7 +373,7 @@ def test_an_ended_session_leads_back_to_the_filled_form(either: Browser, console
     assert either.url == page
     assert either.value("#first_name") == name
     either.click("main button.main")
-    either.read_until(".notice.good", "changed")
+    either.read_until(".notice.good", "corrected the first name")
 
 
 def test_a_session_that_was_signed_out_opens_nothing(browser: Browser, console: str) -> None:
