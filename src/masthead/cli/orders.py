@@ -234,7 +234,7 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
     currency = books.currency
     for name, value in found.fields.items():
         is_money = value is not None and name in _TOTALS
-        text = _amount(str(value), currency) if is_money else value or ""
+        text = _amount(str(value), currency) if is_money else "" if value is None else value
         click.echo(f"{name}: {printable(text)}")
     if found.is_history:
         click.echo(f"history: {why_history(books)}, so it is neither paid nor refunded here")
