@@ -48,9 +48,9 @@ _SAID: dict[Role, str] = {
 }
 
 
-def who_may(action: Action) -> str:
-    """Return who may do the action, for a sentence: ``finance or a manager``."""
-    return listed([said for role, said in _SAID.items() if may(role, action)], "or")
+def who_may(*actions: Action) -> str:
+    """Return who may do all of the actions, for a sentence: ``finance or a manager``."""
+    return listed([said for role, said in _SAID.items() if _MAY[role].issuperset(actions)], "or")
 
 
 def refusal(role: Role, action: Action) -> str:

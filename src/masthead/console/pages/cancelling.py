@@ -7,7 +7,7 @@ from masthead.books.cancelling import Cancelled, Endings
 from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
-from masthead.console.roles import Action
+from masthead.console.roles import Action, who_may
 from masthead.console.templating import day_in_words
 from masthead.contract.subscription_types import type_in_words
 from masthead.errors import BadInput
@@ -135,8 +135,9 @@ def _undo(books: Books, key: int, form: Form) -> str:
     if state["refunded"] and not form["takes_back"]:
         form.refuse(
             "takes_back",
-            f"{state['refunded']} was given back with the cancelling: finance or a manager undoes "
-            "it, and says that the money did not go out or comes back.",
+            f"{state['refunded']} was given back with the cancelling: "
+            f"{who_may(Action.SERVE, Action.REFUND)} undoes it, and says that the money did not go "
+            "out or comes back.",
         )
         return ""
     cancelling.uncancel(books, key)
@@ -166,7 +167,7 @@ pages = pages_of(
         _cancel,
         _back,
         _subject,
-        "No issue comes after the end, and nobody is asked to renew.",
+        "No issue comes after the end, and no renewal letter is sent.",
         confirms=True,
         undo="It can be undone until the next issue after the end is closed.",
     ),
