@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import complaints, notes, orders, payments, renewals, subscriptions
+from masthead.books import complaints, moving, notes, orders, payments, renewals, subscriptions
 from masthead.books.account import Books
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store.audit import Actor
@@ -198,11 +198,14 @@ def test_the_timeline_has_everything_newest_first_with_names(
     notes.add(books, 1, "Calls <b>at</b> noon\nand reads ❤")
     complaints.answer(books, 1, 4, "damaged", "nothing", "Torn")
     subscriptions.set_values(books, 1, subscriptions.Values(copies=2, how="free"))
+    elm = {"address": "12 Elm", "zip_code": "97301", "city": "Salem"}
+    moving.move(books, 1, moving.Move(elm, (1,), bills=True))
     desk.to("2026-04-16")
     browsers.clear()
     subscriptions.extend(books, 1, 1)
     clerk = browsers["clerk"]
     page = text_of(clerk, ADA)
+    assert "copies from now on of Tide; bills from now on of Tide, another subscription" in page
     happened = page[page.index("What happened") :]
     wanted = [
         "Tide got 1 free issue",
@@ -214,11 +217,30 @@ def test_the_timeline_has_everything_newest_first_with_names(
     places = [happened.index(each) for each in wanted]
     assert places[0] < places[1]
     assert places[-1] == max(places)
-    assert not re.search(r"subscription \d|subscriber \d|term \d|order \d", page)
+    page = page.replace("another subscription", "")
+    assert not re.search(r"subscriptions? \d|subscriber \d|term \d|order \d", page)
     only = text_of(clerk, f"{ADA}?kind=note")
     assert "Calls" in only
     assert "Paid 25.68 USD by" not in only
     assert "was damaged" not in only
+
+
+def test_the_timeline_has_the_times_of_the_account(
+    desk: Desk, books: Books, browsers: dict[str, Browser]
+) -> None:
+    def set_time_zone(name: str) -> None:
+        with desk.store.writer() as database:
+            database.change("UPDATE accounts SET time_zone = :name", name=name)
+
+    set_time_zone("Pacific/Auckland")
+    notes.add(books, 1, "Calls")
+    subscriptions.extend(books, 1, 1)
+    page = browsers["clerk"].get(ADA).text
+    set_time_zone("UTC")
+    by_clerk = r'"when">([^<]*):[0-9]+ · clerk</p><p class="title">(?:<a [^>]*>)?(\w+)'
+    times = re.findall(by_clerk, page)
+    assert {title for _, title in times} == {"Note", "Tide"}
+    assert len({hour for hour, _ in times}) == 1
 
 
 def test_a_note_is_added_in_place_and_corrected_by_who_may(

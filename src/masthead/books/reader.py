@@ -124,7 +124,10 @@ class Events(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """A reader: ``answers`` are questions and answers, ``places`` are addresses by their ids."""
+    """A reader: ``answers`` are questions and answers, ``places`` are addresses by their ids.
+
+    ``time_zone`` is the account's; all times of the books are in it, and those of the log in UTC.
+    """
 
     person: Person
     opened_on: str | None
@@ -134,6 +137,7 @@ class Reader(NamedTuple):
     events: Events
     places: Mapping[int, Postal]
     today: str
+    time_zone: str
 
     @property
     def key(self) -> int:
@@ -199,6 +203,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
         ),
         places,
         reading.today,
+        reading.time_zone,
     )
 
 

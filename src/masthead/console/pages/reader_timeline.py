@@ -7,7 +7,7 @@ from typing import NamedTuple
 from masthead.books.reader import Events, Note, OrderRow, Reader
 from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.console.templating import day_in_words, days_in_words
-from masthead.contract.moments import format_second
+from masthead.contract.moments import second_in
 from masthead.contract.printable import counted
 
 KINDS = {
@@ -39,7 +39,8 @@ _SHOWN_ELSEWHERE = re.compile(
 _ORDER = re.compile(r"^order (\d+) (of subscriber|was paid)")
 _TERM = re.compile(r" \(term \d+[^)]*\)|; terms? [\d, ]+")
 _NUMBERED = re.compile(
-    r"\b(subscriber|subscription|order|address|issue|item) (\d+)( of order \d+)?"
+    r"\b(subscriber|subscription|order|address|issue|item)(?:s (\d+(?:, \d+)*)| (\d+))"
+    r"( of order \d+)?"
 )
 
 
@@ -180,8 +181,8 @@ def _spans(reader: Reader, names: Mapping[int, str]) -> Iterator[Entry]:
     logged = [each.summary for each in reader.events.changes]
 
     def is_logged(subscription_id: int, *words: str) -> bool:
-        named = f"subscription {subscription_id}"
-        return any(named in each and all(word in each for word in words) for each in logged)
+        named = re.compile(rf"\bsubscription {subscription_id}\b")
+        return any(named.search(each) and all(word in each for word in words) for each in logged)
 
     for served in reader.subscriptions:
         key = served.line.subscription_id
@@ -203,15 +204,20 @@ def _changes(reader: Reader, names: Mapping[int, str]) -> Iterator[Entry]:
     for each in reader.events.changes:
         if not _SHOWN_ELSEWHERE.search(each.summary):
             title = _in_names(each.summary, reader, names)
-            yield Entry(format_second(each.at), "change", title, "", each.user_name)
+            at = second_in(reader.time_zone, each.at)
+            yield Entry(at, "change", title, "", each.user_name)
 
 
 def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
     """Return an entry of the log without ids, with its days in words."""
     orders = {order.order_id: order for order in reader.events.orders}
 
-    def name(found: re.Match[str]) -> str:
-        word, key = found[1], int(found[2])
+    def named(found: re.Match[str]) -> str:
+        keys = map(int, (found[2] or found[3]).split(", "))
+        of_order = found[4] is not None
+        return ", ".join(name(found[1], key, of_order=of_order) for key in keys)
+
+    def name(word: str, key: int, *, of_order: bool) -> str:
         if word == "subscriber":
             return "the reader" if key == reader.key else "another reader"
         if word == "subscription":
@@ -221,10 +227,10 @@ def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
         if word == "address" and key in reader.places:
             return reader.places[key].line
         if word == "item":
-            return "an item of an order" if found[3] else "an item"
+            return "an item of an order" if of_order else "an item"
         return f"an {word}" if word == "address" else f"the {word}"
 
-    said = days_in_words(_NUMBERED.sub(name, _TERM.sub("", summary)))
+    said = days_in_words(_NUMBERED.sub(named, _TERM.sub("", summary)))
     return f"{said[:1].upper()}{said[1:]}"
 
 

@@ -49,6 +49,7 @@ class Reading(Queries):
         moment_us = store.clock()
         self.direct = connection
         self.account_id = account_id
+        self.time_zone = time_zone
         self.today = date_in(time_zone, moment_us)
         self.now = second_in(time_zone, moment_us)
         self.currency = str(settings["currency"])
