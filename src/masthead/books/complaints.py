@@ -84,7 +84,7 @@ def answer(
             raise BadInput(
                 f"subscription {subscription_id} did not receive issue {issue_id}, so there is no "
                 "copy to complain about",
-                field="issue_id",
+                field="issue",
             )
         reader_notes.check_open(change, found.subscriber_id)
         if answer == "extended":

@@ -34,7 +34,7 @@ def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list
         SELECT s.subscription_id, p.name, coalesce(s.issues, 0), coalesce(s.unearned_revenue, '0'),
             a.currency
         FROM subscriptions AS s
-        JOIN accounts AS a ON a.account_id = s.account_id
+        JOIN accounts AS a ON a.account_id = :account_id
         JOIN publications AS p
             ON p.account_id = s.account_id AND p.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id

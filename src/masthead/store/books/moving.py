@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.order_keys import listed
 
 
 class Movable(NamedTuple):
@@ -42,24 +43,33 @@ def move_bills(books: Operation, subscriber_id: int, address_id: int) -> list[in
     Those are the bills of subscriptions, the reader's own and others', whose billing address is one
     of the reader's, and of the reader's own subscriptions without one.
     """
-    which = """account_id = :account_id AND cancelled_on IS NULL
-        AND (billing_address_id IN (SELECT a.address_id FROM addresses AS a
-                WHERE a.account_id = :account_id AND a.subscriber_id = :subscriber_id)
-            OR (billing_address_id IS NULL AND subscriber_id = :subscriber_id))
-        AND (billing_address_id IS NULL OR billing_address_id <> :address_id)"""
-    values = {"subscriber_id": subscriber_id, "address_id": address_id}
+    # Two parts, since PostgreSQL uses no index for one with OR.
     found = books.rows_as(
-        tuple[int], f"SELECT subscription_id FROM subscriptions WHERE {which}", **values
+        tuple[int],
+        """
+        SELECT s.subscription_id FROM addresses AS a
+        JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.billing_address_id = a.address_id
+        WHERE a.account_id = :account_id AND a.subscriber_id = :subscriber_id
+            AND a.address_id <> :address_id AND s.cancelled_on IS NULL
+        UNION ALL
+        SELECT subscription_id FROM subscriptions
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+            AND billing_address_id IS NULL AND cancelled_on IS NULL
+        """,
+        subscriber_id=subscriber_id,
+        address_id=address_id,
     )
+    moved = sorted(key for (key,) in found)
     books.change(
         f"""
         UPDATE subscriptions SET billing_address_id = :address_id, commit_id = :commit_id
-        WHERE {which}
+        WHERE account_id = :account_id AND subscription_id IN ({listed(moved)})
         """,
+        address_id=address_id,
         commit_id=books.commit_id,
-        **values,
     )
-    return sorted(key for (key,) in found)
+    return moved
 
 
 def rename_labels(

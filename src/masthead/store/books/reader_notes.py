@@ -41,7 +41,7 @@ class Counted(NamedTuple):
 class OfIssue(NamedTuple):
     """A complaint about an issue: of whom, what was wrong, how it was answered, when and by whom.
 
-    ``made_at`` is a time in UTC, ``text`` what the reader said.
+    ``made_at`` is a time in the account's time zone, ``text`` what the reader said.
     """
 
     subscriber_id: int

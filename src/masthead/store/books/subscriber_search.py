@@ -87,7 +87,7 @@ def _in_order(of: str) -> str:
 
 def _newest(of: str) -> str:
     return f"""(SELECT max(n.address_id) FROM addresses AS n
-            WHERE n.account_id = {of}.account_id AND n.subscriber_id = {of}.subscriber_id)"""
+            WHERE n.account_id = :account_id AND n.subscriber_id = {of}.subscriber_id)"""
 
 
 def check(sought: Sought) -> None:
@@ -202,7 +202,7 @@ def _matching(
         values |= of_places
     if places and (sought.order or not candidates):
         conditions.append(
-            f"""EXISTS (SELECT 1 FROM addresses AS p WHERE p.account_id = s.account_id
+            f"""EXISTS (SELECT 1 FROM addresses AS p WHERE p.account_id = :account_id
                 AND p.subscriber_id = s.subscriber_id AND {" AND ".join(places)})"""
         )
         values |= of_places
@@ -226,7 +226,7 @@ def _matching(
         SELECT {columns("f")} FROM (
             SELECT {_SHOWN}, {found} AS found_id FROM {start}
             WHERE {which} ORDER BY {_in_order("s")} LIMIT :limit) AS f
-        LEFT JOIN addresses AS a ON a.account_id = f.account_id AND a.address_id = {address}
+        LEFT JOIN addresses AS a ON a.account_id = :account_id AND a.address_id = {address}
         ORDER BY {_in_order("f")}
         """,
         **values,
@@ -254,7 +254,7 @@ def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
         int,
         f"""
         SELECT (SELECT s.subscriber_id FROM subscriptions AS s
-            WHERE s.account_id = t.account_id AND s.subscription_id = t.subscription_id)
+            WHERE s.account_id = :account_id AND s.subscription_id = t.subscription_id)
         FROM terms AS t
         WHERE t.account_id = :account_id AND t.order_item_id IN ({listed(items)})
         """,
@@ -291,7 +291,7 @@ def people(connection: Connection, account_id: int, ids: tuple[int, ...]) -> dic
         f"""
         SELECT {columns("s")} FROM subscribers AS s
         LEFT JOIN addresses AS a
-            ON a.account_id = s.account_id AND a.address_id = {_newest("s")}
+            ON a.account_id = :account_id AND a.address_id = {_newest("s")}
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
         """,
         account_id=account_id,

@@ -237,7 +237,7 @@ def _best(
         SELECT {columns("s")}, a.first_name, a.last_name, coalesce(a.address_id, 0)
         FROM c CROSS JOIN subscribers AS s
         LEFT JOIN addresses AS a
-            ON a.account_id = s.account_id AND a.subscriber_id = s.subscriber_id
+            ON a.account_id = :account_id AND a.subscriber_id = s.subscriber_id
         WHERE s.account_id = :account_id AND s.subscriber_id = c.subscriber_id
         """,
         account_id=account_id,
