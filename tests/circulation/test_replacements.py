@@ -111,6 +111,7 @@ def test_a_reopened_issue_and_an_erased_reader_get_no_copy(desk: Desk) -> None:
     replacements.send_again(desk.books, 1, 4)
     erasure.erase(desk.books, 1, "earn", leave_traces=True)
     assert "no copies wait" in refused(desk, replacements.mark_written)
+    assert "was deleted" in refused(desk, replacements.send_again, 1, 3)
 
 
 def test_an_ended_or_merged_subscription_keeps_its_copies(desk: Desk, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput, NotFound
 from masthead.store.books import replacements
 from masthead.store.books.issue import find_issue
+from masthead.store.books.reader_notes import check_open
 from masthead.store.books.replacements import COLUMNS, File, Received, Waiting
 from masthead.store.books.subscription import stored_subscription
 from masthead.store.database import Row
@@ -70,12 +71,13 @@ def send_again(
     """Send copies of a delivered issue again, with the next file of replacements.
 
     The subscription may have ended since. Raises NotFound if there is no such subscription or
-    issue. Raises BadInput, with the ``field``, if the subscription did not receive the issue,
-    received it without a printed copy, has no address, or waits for copies of it already, and for
-    more copies than it received.
+    issue, BadInput if the reader was deleted. Raises BadInput, with the ``field``, if the
+    subscription did not receive the issue, received it without a printed copy, has no address, or
+    waits for copies of the issue already, and for more copies than it received.
     """
     with books.change(dry_run=dry_run) as change:
         found = stored_subscription(change.connection, books.account_id, subscription_id)
+        check_open(change, found.subscriber_id)
         issue = find_issue(change, issue_id)
         had = replacements.received(change, subscription_id, issue_id=issue_id)
         if not had:
