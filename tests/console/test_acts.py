@@ -146,7 +146,7 @@ def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:
     clerk, manager = console.signed_in("clerk"), console.signed_in("manager")
     assert "Tide 4 (1 April 2026)" in clerk.get("/subscriptions/1/replacement").text
     page = shown(clerk, send(clerk, "/subscriptions/1/replacement", issue="4"))
-    assert "1 copy of Tide, Tide 4 (1 April 2026), go" in page
+    assert "Tide, Tide 4 (1 April 2026): 1 copy goes to Ada Ames again" in page
     assert "Ada Ames" in clerk.get("/replacements").text
     assert clerk.post("/replacements/file", {"form": "csv"}).status_code == 403
     assert 'action="/replacements/file" hx-boost="false"' in manager.get("/replacements").text

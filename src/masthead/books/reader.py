@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.circulation.amounts import stored_cents
+from masthead.contract.printable import full_name
 from masthead.contract.shapes import CustomFieldDefinition, fields_of
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.store import audit, interface_queries
@@ -148,8 +149,7 @@ class Reader(NamedTuple):
     def name(self) -> str:
         """First and last name, or else the email address; '' if there is neither."""
         fields = self.person.fields
-        names = [str(fields[each]) for each in ("first_name", "last_name") if fields[each]]
-        return " ".join(names) or str(fields["email"] or "")
+        return full_name(fields) or str(fields["email"] or "")
 
 
 def look(books: Books, subscriber_id: int, *, most: int) -> Reader:

@@ -1,7 +1,7 @@
 """Text from other people, made safe to show on a terminal, in lines of messages, or as a name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 """Characters that control a terminal, characters that change the direction of text, and lone
@@ -33,6 +33,11 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     """Return words as a sentence lists them: ``a``, ``a and b``, ``a, b and c``."""
     *first, end = words
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def full_name(fields: Mapping[str, object]) -> str:
+    """Return the first and the last name in the fields of a reader; '' without both."""
+    return " ".join(str(fields[each]) for each in ("first_name", "last_name") if fields[each])
 
 
 def single_spaced(text: str) -> str:

@@ -9,6 +9,7 @@ from masthead.console.forms import Form
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action, who_may
 from masthead.console.templating import day_in_words
+from masthead.contract.printable import full_name
 from masthead.contract.subscription_types import type_in_words
 from masthead.errors import BadInput
 
@@ -18,11 +19,10 @@ _ISSUES = 4
 
 def _subscription(books: Books, key: int) -> State:
     values = subscriptions.show(books, key).fields
-    names = (str(values[each]) for each in ("first_name", "last_name") if values[each])
     return {
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],
-        "name": " ".join(names),
+        "name": full_name(values),
         "type": values["type"],
         "issues": values["issues"],
         "cancelled_on": values["cancelled_on"],

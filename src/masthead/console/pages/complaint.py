@@ -5,6 +5,7 @@ from masthead.console.forms import Form
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.contract.moments import with_day
+from masthead.contract.printable import full_name
 from masthead.contract.subscription_types import UNLIMITED
 
 _KINDS: dict[complaints.Kind, str] = {
@@ -32,7 +33,7 @@ def _state(books: Books, key: int) -> State:
         "cancelled_on": fields["cancelled_on"],
         "subscriber_id": fields["subscriber_id"],
         "publication": fields["publication"],
-        "name": " ".join(str(fields[each]) for each in ("first_name", "last_name") if fields[each]),
+        "name": full_name(fields),
     }
 
 

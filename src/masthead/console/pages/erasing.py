@@ -6,6 +6,7 @@ from masthead.books import erasure, subscribers
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
+from masthead.contract.printable import full_name
 from masthead.errors import MastheadError
 
 _MONEY: dict[str, erasure.Money] = {"earn": "earn", "refund": "refund"}
@@ -44,8 +45,7 @@ def erase(request: PageRequest) -> Response:
 
 def _name(names: subscribers.Texts, key: int) -> str:
     """Return the name to type; for a reader without one, the email address or the number."""
-    parts = (names["first_name"], names["last_name"])
-    return " ".join(filter(None, parts)) or names["email"] or str(key)
+    return full_name(names) or names["email"] or str(key)
 
 
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:

@@ -9,6 +9,7 @@ from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.subscription import ADDRESS, address_in
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
+from masthead.contract.printable import listed
 from masthead.contract.subscription_types import type_in_words
 
 _NAMES = ("first_name", "last_name")
@@ -67,7 +68,6 @@ def _told(chosen: list[Movable], wanted: Move, first: str | None) -> str:
     """Return what a clerk tells the caller."""
     where = ", ".join(filter(None, (wanted.address["address"], wanted.address["city"])))
     names = [f"{each.publication} ({type_in_words(each.type or '')})" for each in chosen]
-    what = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
     when = f"from {day_in_words(first)} on" if first else "from now on"
     if wanted.last:
         when = f"from {day_in_words(first)} to {day_in_words(wanted.last)}, and then back"
@@ -75,7 +75,7 @@ def _told(chosen: list[Movable], wanted: Move, first: str | None) -> str:
     if not names:
         return f"Bills go to {where} from now on."
     bills = "; bills go there from now on" if wanted.bills else ""
-    return f"{what} {verb} to {where} {when}{bills}."
+    return f"{listed(names)} {verb} to {where} {when}{bills}."
 
 
 def _shown(request: PageRequest, form: Form, key: int, status: int = 200) -> Response:

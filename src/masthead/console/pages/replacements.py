@@ -11,6 +11,7 @@ from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.contract.moments import with_day
+from masthead.contract.printable import counted, full_name
 from masthead.errors import BadInput
 from masthead.loading.mail_files import write_replacements
 from masthead.temporary import own_folder
@@ -74,7 +75,7 @@ def _state(books: Books, key: int) -> State:
         ),
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],
-        "name": " ".join(str(values[each]) for each in ("first_name", "last_name") if values[each]),
+        "name": full_name(values),
     }
 
 
@@ -89,10 +90,10 @@ def _send_again(books: Books, key: int, form: Form) -> str:
     state = _state(books, key)
     issues = state["issue"]
     names = dict(issues) if isinstance(issues, Choices) else {}
-    copies_said = "1 copy" if done.copies == 1 else f"{done.copies} copies"
+    goes = counted(done.copies, "copy goes", "copies go")
     return (
-        f"{copies_said} of {state['publication']}, {names.get(str(issue), 'the issue')}, go to "
-        f"{state['name']} again, with the next file of replacements"
+        f"{state['publication']}, {names.get(str(issue), 'the issue')}: {goes} to {state['name']} "
+        "again, with the next file of replacements"
     )
 
 

@@ -8,7 +8,7 @@ from masthead.console.forms import Form
 from masthead.console.pages.subscription import ADDRESS, address_in
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.contract.printable import counted, listed
+from masthead.contract.printable import counted, full_name, listed
 
 _CALLED = {field.name: field.label.lower() for field in (*ADDRESS, Field("email", "Email"))}
 
@@ -76,8 +76,7 @@ def _subscriber(key: int, _state: State) -> str:
 
 
 def _name(key: int, state: Mapping[str, object]) -> str:
-    names = (str(state[each]) for each in ("first_name", "last_name") if state[each])
-    return " ".join(names) or str(key)
+    return full_name(state) or str(key)
 
 
 pages = pages_of(

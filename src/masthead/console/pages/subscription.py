@@ -8,7 +8,7 @@ from masthead.circulation.addresses import FIELDS
 from masthead.console.forms import Form
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.contract.printable import counted
+from masthead.contract.printable import counted, full_name
 from masthead.contract.subscription_types import TYPES, type_in_words
 
 _HOW: dict[str, tuple[How | None, str]] = {
@@ -61,7 +61,7 @@ def _state(books: Books, key: int) -> State:
         ),
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],
-        "name": " ".join(str(values[each]) for each in ("first_name", "last_name") if values[each]),
+        "name": full_name(values),
     }
 
 
