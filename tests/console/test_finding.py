@@ -34,7 +34,7 @@ def test_suggestions_say_what_tells_two_readers_apart(browser: Browser) -> None:
     assert "Ada Reader 1 1 Quay Tide (print), ran out" in words(found)
     chosen = browser.get("/find/people", field="payer", payer="reader 1").text
     assert 'data-id="1" data-name="Ada Reader 1"' in chosen
-    assert "Nobody fits" in browser.get("/find/suggestions", q="nobody").text
+    assert "No reader fits" in browser.get("/find/suggestions", q="nobody").text
 
 
 def test_the_only_reader_or_order_is_opened(browser: Browser, desk: Desk) -> None:
@@ -52,7 +52,7 @@ def test_the_only_reader_or_order_is_opened(browser: Browser, desk: Desk) -> Non
     desk.put("subscribers", subscriber_id=31, first_name="Bob", last_name="Solitary")
     similar = browser.get("/find", q="bob solitray")
     assert similar.status_code == 200
-    assert "Nobody is spelt “bob solitray”" in words(similar.text)
+    assert "No name is spelt “bob solitray”" in words(similar.text)
     assert "Bob Solitary" in similar.text
 
 

@@ -163,7 +163,7 @@ def _operator(request: Request, page: Page, form: dict[str, str]) -> Operator:
     session = request.app.state.cookie.read(request)
     operator = find_session(request.app.state.store, session)
     if operator is None:
-        raise Refused(_nobody(request, page, form))
+        raise Refused(_not_signed_in(request, page, form))
     request.state.session = session
     return operator
 
@@ -195,7 +195,7 @@ def is_own_site(request: Request) -> bool:
     return request.headers.get("origin") == f"{scheme}://{request.headers.get('host')}"
 
 
-def _nobody(request: Request, page: Page, form: dict[str, str]) -> Response:
+def _not_signed_in(request: Request, page: Page, form: dict[str, str]) -> Response:
     if page.method == "POST":
         return sign_in.session_ended(request, form, _form_page(request))
     if "hx-request" in request.headers and "hx-boosted" not in request.headers:

@@ -170,7 +170,7 @@ def _copies(form: Form, name: str) -> int:
 
 
 def _person(form: Form, name: str) -> Person:
-    """Return a payer or recipient: somebody who was chosen, or somebody new, or nobody."""
+    """Return a payer or recipient: who was chosen, who is new, or neither."""
     names = {
         each: single_spaced(
             form.text(f"{name}_{each}", _LABELS.get(each, "The name"), characters_max=_NAME_MAX)

@@ -26,10 +26,10 @@ _SHOWN = 8
 
 
 def chosen_person(form: Form, name: str, *, is_needed: bool = False) -> int | None:
-    """Return the id of the person who was chosen, or None if nobody was.
+    """Return the id of the person who was chosen, or None.
 
-    If a name was typed and nobody chosen, the form gets an error; so it does if nothing was typed
-    and somebody ``is_needed``.
+    The form gets an error if a name was typed and no person chosen, and if nothing was typed and a
+    person ``is_needed``.
     """
     key = _key(form, name)
     if key is None and form[name]:

@@ -72,7 +72,7 @@ def _values(title: str, sentence: str, form: Mapping[str, str], again: str) -> d
 
 
 def _page_request(request: Request) -> PageRequest | None:
-    """Return the request of the signed-in operator; None if nobody is signed in."""
+    """Return the request of the signed-in operator; None without one."""
     found: PageRequest | None = getattr(request.state, "page_request", None)
     if found is not None:
         return found

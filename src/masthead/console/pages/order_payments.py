@@ -16,13 +16,13 @@ KINDS = ("transfer", "check", "card", "direct debit", "cash")
 def _order(books: Books, key: int) -> State:
     """Return the state of an order that the books can change.
 
-    Raises BadInput, with the reason, for an order of before the books.
+    Raises BadInput, with the reason, for an order from before the books.
     """
     found = orders.show(books, key)
     if found.is_history:
         raise BadInput(
-            f"order {key} is of before the books were opened: it can be neither paid nor refunded "
-            "here"
+            f"order {key} is from before the books were opened: it can be neither paid nor "
+            "refunded here"
         )
     fields = found.fields
     return {

@@ -30,7 +30,7 @@ def check_bookable(books: Operation, order_id: int) -> None:
         return
     opened_on = day_of_opening(books.connection, books.account_id)
     raise BadInput(
-        f"order {order_id} is of before the books were opened on {opened_on}: nothing of it was "
+        f"order {order_id} is from before the books were opened on {opened_on}: nothing of it was "
         "booked here, so it can be neither paid nor refunded; what is unearned of its reader's "
         "issues stands in the opening term of the subscription, and cancelling that with a refund "
         "gives it back"
