@@ -6,11 +6,11 @@ from masthead.books import Books, cancelling, subscriptions
 from masthead.books.cancelling import Cancelled, Endings
 from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
+from masthead.console.pages.subscription import name_of
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action, who_may
 from masthead.console.templating import day_in_words
 from masthead.contract.printable import full_name
-from masthead.contract.subscription_types import type_in_words
 from masthead.errors import BadInput
 
 _ISSUES = 4
@@ -95,7 +95,7 @@ def _told(state: State, done: Cancelled, when: str) -> str:
         days = {f"issue:{issue_id}": (name, day) for issue_id, name, day in found.issues}
         name, day = days[when]
         ends = f"ends after {_issue(name, day_in_words(day))}"
-    said = f"{_named(state)} {ends}"
+    said = f"{name_of(state)} {ends}"
     if done.later and when != "end":
         money = "given back" if done.is_refund else "kept"
         return f"{said}; what is not delivered then is {money}"
@@ -141,7 +141,7 @@ def _undo(books: Books, key: int, form: Form) -> str:
         )
         return ""
     cancelling.uncancel(books, key)
-    return f"{_named(state)} goes on as before"
+    return f"{name_of(state)} goes on as before"
 
 
 def _back(_key: int, state: State) -> str:
@@ -149,11 +149,7 @@ def _back(_key: int, state: State) -> str:
 
 
 def _subject(_key: int, state: State) -> str:
-    return _named(state)
-
-
-def _named(state: State) -> str:
-    return f"{state['publication']} ({type_in_words(str(state['type']))}) of {state['name']}"
+    return name_of(state)
 
 
 pages = pages_of(

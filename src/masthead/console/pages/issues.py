@@ -2,28 +2,23 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from contextlib import ExitStack
 
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from masthead.books import Books, complaints
 from masthead.books import issues as operations
 from masthead.books.issues import Grace, Issue, MailingList, Preview
 from masthead.console.account_figures import Counted
+from masthead.console.downloads import FORMS, download
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
 from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
-from masthead.temporary import own_folder
 
 _CLOSED_SHOWN = 12
 _SHOWN = 200
-_FORMS = ("csv", "xlsx")
-_FOLDERS = "masthead-console-"
-_FREE_BYTES_MIN = 1024**3
 
 
 def planned(found: list[Issue]) -> list[Issue]:
@@ -166,26 +161,17 @@ def reopen(request: PageRequest) -> Response:
 def file(request: PageRequest) -> Response:
     """Write the mail file of a list and send it."""
     form = Form(request.form)
-    kind = form.choice("form", "The form", _FORMS)
+    kind = form.choice("form", "The form", FORMS)
     key = form.number("list", "The list")
     if not form.is_good:
         return _shown(request, form, 400)
-    until_sent = ExitStack()
-    folder = until_sent.enter_context(own_folder(_FOLDERS, needed=_FREE_BYTES_MIN))
     is_digital = bool(form["digital"])
     name = f"issue-{_id(request)}{f'-list-{key}' if key else ''}{'-digital' if is_digital else ''}"
-    path = folder / f"{name}.{kind}"
     wanted = Wanted(_id(request), key, is_digital, bool(form["raw"]))
-    try:
-        write_mail_file(request.books_for("write a mail file"), wanted, path)
-    except BadInput as error:
-        until_sent.close()
-        form.refuse("", f"{error}.")
-        return _shown(request, form, 400)
-    except BaseException:
-        until_sent.close()
-        raise
-    return FileResponse(path, filename=path.name, background=BackgroundTask(until_sent.close))
+    books = request.books_for("write a mail file")
+    with form.refusing():
+        return download(f"{name}.{kind}", lambda path: write_mail_file(books, wanted, path))
+    return _shown(request, form, 400)
 
 
 def _id(request: PageRequest) -> int:

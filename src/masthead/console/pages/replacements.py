@@ -1,12 +1,10 @@
 """Copies that are sent again: asking for one, those that wait, and their files."""
 
-from contextlib import ExitStack
-
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from masthead.books import Books, replacements, subscriptions
-from masthead.console.forms import Form, sentence
+from masthead.console.downloads import FORMS, download
+from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
@@ -14,12 +12,8 @@ from masthead.contract.moments import with_day
 from masthead.contract.printable import counted, full_name
 from masthead.errors import BadInput
 from masthead.loading.mail_files import write_replacements
-from masthead.temporary import own_folder
 
 _ISSUES = 12
-_FORMS = ("csv", "xlsx")
-_FOLDERS = "masthead-console-"
-_FREE_BYTES_MIN = 1024**3
 
 
 def show(request: PageRequest) -> Response:
@@ -42,26 +36,15 @@ def remove(request: PageRequest) -> Response:
 def file(request: PageRequest) -> Response:
     """Write the file of the copies that wait, or a former file again, and send it."""
     form = Form(request.form)
-    kind = form.choice("form", "The form", _FORMS)
+    kind = form.choice("form", "The form", FORMS)
     if not form.is_good:
         return _shown(request, form, 400)
-    until_sent = ExitStack()
-    folder = until_sent.enter_context(own_folder(_FOLDERS, needed=_FREE_BYTES_MIN))
-    path = folder / f"replacements.{kind}"
-    try:
-        write_replacements(
-            request.books_for("write a file of replacements"),
-            path,
-            form["written_at"] or None,
+    books, former = request.books_for("write a file of replacements"), form["written_at"] or None
+    with form.refusing():
+        return download(
+            f"replacements.{kind}", lambda path: write_replacements(books, path, former)
         )
-    except BadInput as error:
-        until_sent.close()
-        form.refuse("", sentence(error))
-        return _shown(request, form, 400)
-    except BaseException:
-        until_sent.close()
-        raise
-    return FileResponse(path, filename=path.name, background=BackgroundTask(until_sent.close))
+    return _shown(request, form, 400)
 
 
 def _state(books: Books, key: int) -> State:

@@ -69,18 +69,19 @@ def _back(_key: int, state: State) -> str:
     return f"/subscribers/{state['subscriber_id']}"
 
 
-def _name(state: State) -> str:
+def name_of(state: State) -> str:
+    """Return what a clerk calls the subscription of a state: ``Tide (print) of Ada Ames``."""
     of = f" of {state['name']}" if state["name"] else ""
     return f"{state['publication']} ({type_in_words(str(state['type'] or ''))}){of}"
 
 
 def _subject(_key: int, state: State) -> str:
-    return _name(state)
+    return name_of(state)
 
 
 def _what(books: Books, key: int) -> str:
-    """Return what a clerk calls a subscription: ``Tide (Print) of Ada Ames``."""
-    return _name(_state(books, key))
+    """Return what a clerk calls a subscription."""
+    return name_of(_state(books, key))
 
 
 def _value(name: str, value: int | str) -> str:
