@@ -83,9 +83,9 @@ def move(books: Books, subscriber_id: int, wanted: Move, *, dry_run: bool = Fals
     address until the day before. Temporary addresses stay as they are. Bills move at once, also
     those of gifts. Raises NotFound if there is no such reader or subscription. Raises BadInput,
     with the ``field``, if nothing is to move, for a subscription of somebody else, for days in the
-    wrong order or in the past, for bills that are to move for a while, for a time in which a
-    subscription has another temporary address, and if the address is only a part of one. Raises
-    BadInput too if the reader was deleted.
+    wrong order, for a move from a past day on, for bills that are to move for a while, for a time
+    in which a subscription has another temporary address, and if the address is only a part of one.
+    Raises BadInput too if the reader was deleted.
     """
     with books.change(dry_run=dry_run) as change:
         names_of(change, subscriber_id)

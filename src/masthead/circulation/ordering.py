@@ -72,12 +72,12 @@ NOBODY = Person()
 class Item(NamedTuple):
     """A bundle or a product; the price is net.
 
-    ``copies`` is how many of it are ordered. ``price`` and ``tax`` are those of one; if they are
+    ``copies`` is how many are ordered. ``price`` and ``tax`` are those of one; if they are
     None, the bundle's or product's apply. A ``recipient`` without a name is the payer, at another
-    address if it has one. ``is_new`` begins a new subscription even
-    if one exists. ``first_issue`` is the issue with which it begins, ``subscription_id`` the
-    subscription to extend. If ``is_gift`` is None, it follows from who pays. ``of_class`` is the
-    class of copies that cost nothing; None is complimentary.
+    address if it has one. ``is_new`` begins a new subscription even if one exists. ``first_issue``
+    is the issue with which it begins, ``subscription_id`` the subscription to extend. If
+    ``is_gift`` is None, it follows from who pays. ``of_class`` is the class of copies that cost
+    nothing; None is complimentary.
     """
 
     bundle_id: int | None = None

@@ -51,7 +51,6 @@ class Field(NamedTuple):
     kind: Literal["text", "email", "date", "number", "amount", "choice", "radios", "check"] = "text"
     hint: str = ""
     options: Sequence[tuple[str, str]] = ()
-    required: bool = False
     action: Action | None = None
 
 

@@ -41,6 +41,7 @@ def send_letters(
 
     ``is_raw`` writes text exactly as it is stored, for a program; otherwise a spreadsheet reads
     none as a formula.
+
     An unfinished file of an earlier call gets its name if its letters are noted, and is removed if
     not. Raises NotFound for an unknown publication, BadInput if the file exists, if it cannot be
     written, or while another command writes it.
