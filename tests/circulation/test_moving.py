@@ -96,6 +96,7 @@ def test_a_move_that_cannot_be_is_refused(desk: Desk) -> None:
         (Move(ELM, (2,)), "subscription 2 is not of subscriber 1"),
         (Move({"city": "Salem"}, (1,)), "the street of the address is missing"),
         (Move(ELM, (1,), first="2026-04-14"), "is past"),
+        (Move(ELM, (1,), first="2026-04-01", last="2026-04-14"), "2026-04-14 is past"),
         (Move(ELM, (1,), last="2026-05-01"), "from which day"),
         (Move(ELM, (1,), first="2026-08-02", last="2026-08-01"), "before it begins"),
         (Move(ELM, (1,), first="2026-05-31", last="2026-06-01"), "has another address from"),

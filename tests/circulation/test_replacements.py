@@ -102,14 +102,20 @@ def test_what_waits_is_listed_and_can_be_removed(desk: Desk, tmp_path: Path) -> 
         replacements.remove(desk.books, sent.replacement_id)
 
 
-def test_a_reopened_issue_and_an_erased_reader_get_no_copy(desk: Desk) -> None:
+def test_a_reopened_issue_and_an_erased_reader_get_no_copy(desk: Desk, tmp_path: Path) -> None:
     desk.to("2026-05-02")
     issues.close(desk.books, 5)
     replacements.send_again(desk.books, 1, 5)
     issues.reopen(desk.books, 5)
     assert desk.table("replacements") == []
     replacements.send_again(desk.books, 1, 4)
+    replacements.send_again(desk.books, 2, 4)
+    written(desk, tmp_path / "again.csv")
+    (file,) = replacements.files(desk.books)
+    replacements.send_again(desk.books, 1, 3)
     erasure.erase(desk.books, 1, "earn", leave_traces=True)
+    (row,) = written(desk, tmp_path / "once more.csv", file.written_at)
+    assert row["first_name"] == "Ben"
     assert "no copies wait" in refused(desk, replacements.mark_written)
     assert "was deleted" in refused(desk, replacements.send_again, 1, 3)
 

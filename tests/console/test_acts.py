@@ -114,6 +114,7 @@ def test_a_payment_has_its_day_and_reference_and_is_no_part(desk: Desk, console:
         assert refused.status_code == 400
         assert f'<a href="#{field}">' in " ".join(refused.text.split())
     page = shown(clerk, send(clerk, path, paid_on="2026-04-15", reference="T-17"))
+    assert "12.84 USD was paid." in page
     assert "T-17" in page
     late = clerk.get(path)
     assert late.status_code == 400
@@ -182,6 +183,10 @@ def test_a_reader_moves_by_one_form(desk: Desk, console: Console) -> None:
     assert "Tide (print) goes to 12 Elm Street, Salem from now on; bills go there" in page
     found = desk.subscription(1)
     assert found["mailing_address_id"] == found["billing_address_id"] == 4
+    days = {"when": "while", "from_date": "2026-05-01", "to_date": "2026-05-31"}
+    page = shown(clerk, clerk.post(path, {**form, **days, **to, "address": "3 Pier"}))
+    assert "from 1 May 2026 to 31 May 2026, and then back." in page
+    assert desk.subscription(1)["billing_address_id"] == 4
     one = clerk.get("/subscriptions/2/temporary-address").text
     assert 'action="/subscribers/2/move"' in one
     assert re.search(r'value="while" checked', one)

@@ -83,9 +83,9 @@ def move(books: Books, subscriber_id: int, wanted: Move, *, dry_run: bool = Fals
     address until the day before. Temporary addresses stay as they are. Bills move at once, also
     those of gifts. Raises NotFound if there is no such reader or subscription. Raises BadInput,
     with the ``field``, if nothing is to move, for a subscription of somebody else, for days in the
-    wrong order, for a move from a past day on, for bills that are to move for a while, for a time
-    in which a subscription has another temporary address, and if the address is only a part of one.
-    Raises BadInput too if the reader was deleted.
+    wrong order, for a move from a past day on, for a while that is past, for bills that are to move
+    for a while, for a time in which a subscription has another temporary address, and if the
+    address is only a part of one. Raises BadInput too if the reader was deleted.
     """
     with books.change(dry_run=dry_run) as change:
         names_of(change, subscriber_id)
@@ -111,6 +111,8 @@ def _checked(change: Operation, subscriber_id: int, wanted: Move) -> str | None:
         raise BadInput("say what goes to the new address", field="subscriptions")
     if wanted.last and not wanted.first:
         raise BadInput("say from which day on", field="from_date")
+    if wanted.last and wanted.last < change.today:
+        raise BadInput(f"{wanted.last} is past", field="to_date")
     if wanted.last and wanted.bills:
         raise BadInput("bills go there for good or not at all", field="bills")
     for key in wanted.subscriptions:

@@ -63,12 +63,14 @@ def set_password(books: Books, subscriber_id: int) -> NewPassword:
     It is returned once: only its digest is stored. Raises BadInput if the reader has no email
     address.
     """
+    password, digest = reader_logins.new_password()
     with books.change() as change:
         if not _current(change, subscriber_id).email:
             raise BadInput(
                 f"subscriber {subscriber_id} has no email address, which a password goes with"
             )
-        done = NewPassword(subscriber_id, reader_logins.set_password(change, subscriber_id))
+        reader_logins.set_password(change, subscriber_id, digest)
+        done = NewPassword(subscriber_id, password)
         change.say(done.sentence)
     return done
 

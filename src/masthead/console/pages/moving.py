@@ -39,11 +39,12 @@ def move(request: PageRequest) -> Response:
     found = moving.movable(request.books, key)
     chosen = [each for each in found if form[f"subscription_{each.subscription_id}"]]
     when = form.choice("when", "When", _WHEN)
+    bills = bool(form["bills"]) and when != "while"
     first, last = form.day("from_date", "The first day"), form.day("to_date", "The last day")
     address = address_in(form)
     if not any(value for name, value in address.items() if name not in _NAMES):
         form.refuse("address", "Say where the reader has moved.")
-    if not chosen and not form["bills"]:
+    if not chosen and not bills:
         form.refuse("subscriptions", "Say what goes to the new address.")
     if when != "now" and first is None:
         form.refuse("from_date", "The first day is needed.")
@@ -54,7 +55,7 @@ def move(request: PageRequest) -> Response:
     wanted = Move(
         address,
         [each.subscription_id for each in chosen],
-        bool(form["bills"]),
+        bills,
         None if when == "now" else first,
         last if when == "while" else None,
     )

@@ -56,8 +56,14 @@ def _pay(books: Books, key: int, form: Form) -> str:
     kind = form.text("payment_type", "How it was paid")
     if not form.is_good:
         return ""
-    payment = payments.Payment(kind or None, paid_on, reference or None, cents)
-    return sentence(payments.pay(books, key, payment).sentence)
+    due = in_currency(orders.show(books, key).due, books.currency)
+    done = payments.pay(
+        books, key, payments.Payment(kind or None, paid_on, reference or None, cents)
+    )
+    when = f" on {day_in_words(done.paid_on)}" if done.paid_on else ""
+    if done.booked_on:
+        when += f", whose month has ended, so it counts as of {day_in_words(done.booked_on)}"
+    return f"{due} was paid{when}."
 
 
 def _with_items(books: Books, key: int, *, is_allowance: bool) -> State:

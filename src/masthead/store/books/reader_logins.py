@@ -81,19 +81,23 @@ def renew_code(books: Operation, subscriber_id: int) -> str:
     return code
 
 
-def set_password(books: Operation, subscriber_id: int) -> str:
-    """Give a reader another password, stored as a digest of Argon2; return it."""
+def new_password() -> tuple[str, str]:
+    """Return a random password, and its digest of Argon2, which takes a tenth of a second."""
     password = _random(_PASSWORD_LENGTH)
+    return password, HASHER.hash(password)
+
+
+def set_password(books: Operation, subscriber_id: int, digest: str) -> None:
+    """Give a reader another password by its digest."""
     books.change(
         """
         UPDATE subscribers SET password_hash = :digest, password_md5 = NULL, commit_id = :commit_id
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
         """,
         subscriber_id=subscriber_id,
-        digest=HASHER.hash(password),
+        digest=digest,
         commit_id=books.commit_id,
     )
-    return password
 
 
 def _random(length: int) -> str:

@@ -209,7 +209,7 @@ def mark_written(books: Operation) -> int:
 def rows_of(books: Reading, written_at: str) -> Iterator[Row]:
     """Yield the rows of a file with :data:`COLUMNS`, one by one, by country and postal code.
 
-    A copy goes to the subscription's address of today.
+    A copy goes to the subscription's address of today; a reader who was deleted since gets none.
     """
     return books.connection.stream(
         f"""
@@ -226,6 +226,7 @@ def rows_of(books: Reading, written_at: str) -> Iterator[Row]:
             WHERE t.account_id = :account_id AND t.subscription_id = s.subscription_id
                 AND t.from_date <= :today AND t.to_date >= :today), s.mailing_address_id)
         WHERE w.account_id = :account_id AND w.written_at = :written_at
+            AND r.delete_date IS NULL
         ORDER BY coalesce(a.country_name, ''), coalesce(a.zip_code, ''), w.replacement_id
         """,
         account_id=books.account_id,
