@@ -82,6 +82,8 @@ def test_what_refers_to_a_rejected_row_is_rejected_too(
         "order_items.csv": 1,
         "purchases.csv": 1,
         "mailing_list_entries.csv": 1,
+        "notes.csv": 1,
+        "complaints.csv": 1,
     }
     (subscription,) = rows_of(tmp_path / "r" / "subscriptions.csv")
     assert subscription["reason"] == (
