@@ -157,6 +157,14 @@ def test_a_name_with_one_wrong_letter_is_found_if_nothing_else_fits(desk: Desk) 
         assert not hits.is_one
 
 
+@pytest.mark.parametrize(
+    "text", ["x" * 8_000, "x " * 4_000, "9" * 8_000, f"order {'9' * 8_000}", "1a" * 4_000]
+)
+def test_a_text_of_any_length_finds_nothing_in_little_time(desk: Desk, text: str) -> None:
+    """decisions, "Finding a caller": one wrong letter is looked for in names of 20 letters."""
+    assert finding.look(desk.books, text, limit=5) == finding.Hits([], [])
+
+
 def test_a_search_says_when_there_are_more(desk: Desk) -> None:
     hits = finding.look(desk.books, "lopez", limit=1)
     assert (len(hits.people), hits.is_more, hits.is_one) == (1, True, False)

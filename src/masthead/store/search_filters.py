@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.store.database import Connection
 
 COLUMNS = {
@@ -116,3 +117,12 @@ def beyond(start: str) -> str | None:
     if last == _LAST_CODE_POINT:
         return beyond(head) if head else None
     return head + chr(_BEHIND_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
+
+
+def id_in(text: str) -> int:
+    """Return the id that a text is; -1, which no record has, if it is none.
+
+    Python converts only so many digits, so the number of digits is compared first.
+    """
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(BIGGEST_INTEGER))
+    return int(text) if is_number and int(text) <= BIGGEST_INTEGER else -1

@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal, shortest
 from masthead.circulation.ordering import Order
-from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_people import Resolved
 from masthead.store.database import Connection
-from masthead.store.search_filters import ascii_lower
+from masthead.store.search_filters import ascii_lower, id_in
 
 _REFERENCES = "orders by reference"
 
@@ -77,7 +76,6 @@ class OrderFound(NamedTuple):
 
 def orders_named(connection: Connection, account_id: int, text: str) -> list[OrderFound]:
     """Return the orders whose id or external reference the text is."""
-    is_id = text.isascii() and text.isdigit() and int(text) <= BIGGEST_INTEGER
     return connection.rows_as(
         OrderFound,
         """
@@ -93,7 +91,7 @@ def orders_named(connection: Connection, account_id: int, text: str) -> list[Ord
         ORDER BY o.order_id
         """,
         account_id=account_id,
-        order_id=int(text) if is_id else -1,
+        order_id=id_in(text),
         reference=ascii_lower(text),
     )
 

@@ -14,7 +14,7 @@ from masthead.errors import BadUsage
 from masthead.store.books.order_keys import items_of, listed
 from masthead.store.database import Connection
 from masthead.store.name_forms import spellings
-from masthead.store.search_filters import Search, ascii_lower, beyond
+from masthead.store.search_filters import Search, ascii_lower, beyond, id_in
 
 
 class Sought(NamedTuple):
@@ -69,7 +69,6 @@ class Alike(NamedTuple):
 
 _SHOWN = """s.account_id, s.subscriber_id, s.first_name, s.last_name, s.email, s.renewal_code,
             s.delete_date, s.merged_into, s.first_name_folded, s.last_name_folded"""
-_BIGGEST_ID = 2**63 - 1
 _MANY = 10_000
 """SQLite has no statistics of values: the search counts the rows of a value, up to this many."""
 
@@ -235,7 +234,6 @@ def _matching(
 
 def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
     """Return the payer of an order, by its id or reference, and the recipients of its items."""
-    is_id = order.isascii() and order.isdigit() and int(order) <= _BIGGEST_ID
     orders = connection.rows_as(
         tuple[int, int],
         """
@@ -246,7 +244,7 @@ def _of_order(connection: Connection, account_id: int, order: str) -> set[int]:
         WHERE account_id = :account_id AND external_reference_lower = :reference
         """,
         account_id=account_id,
-        order_id=int(order) if is_id else -1,
+        order_id=id_in(order),
         reference=ascii_lower(order),
     )
     items = items_of(connection, account_id, [order_id for order_id, _ in orders])

@@ -26,6 +26,9 @@ _CODE_MIN = 3
 _SIMILAR_MIN = 4
 """Shorter names have too many neighbours."""
 
+_SIMILAR_MAX = 20
+"""The spellings of a longer name would make the query too large."""
+
 _WORD = re.compile("[^\\s,;/&]+")
 _MARKS = str.maketrans(dict.fromkeys("-/&()+,;", " ") | dict.fromkeys(".'"))
 _WITH_APOSTROPHE = "do"
@@ -56,7 +59,8 @@ class _Word:
         # The number of a house is a whole word.
         if text.isdigit() and len(text) < _CODE_MIN:
             self._starts = self._wholes
-        is_name = text.isalpha() and text.isascii() and len(text) >= _SIMILAR_MIN
+        fits = _SIMILAR_MIN <= len(text) <= _SIMILAR_MAX
+        is_name = text.isalpha() and text.isascii() and fits
         self.similar = sorted(set(_neighbours(text))) if is_similar and is_name else []
         self._similar = set(self.similar)
 
