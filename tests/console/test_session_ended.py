@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import html
 import re
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
 
 from masthead.console.kept_input import KeptInput, packed, unpacked
 from masthead.console.page_request import PageRequest
+from masthead.console.protocol import FORM_BYTES_MAX
 from masthead.store import operators
 from tests.console.browser import PASSWORD, SIGN_IN, input_values
 
@@ -135,6 +137,7 @@ def test_a_button_without_a_page_of_its_own_leads_back_to_its_page(console: Cons
         (f"{console.url}/partners", "/partners"),
         ("https://evil.example/partners", "/partners"),
         ("https://evil.example//evil.example", "/"),
+        ("http://[", "/"),
         ("", "/"),
     ):
         sent = {"Sec-Fetch-Site": "same-origin", **({"Referer": referer} if referer else {})}
@@ -143,12 +146,36 @@ def test_a_button_without_a_page_of_its_own_leads_back_to_its_page(console: Cons
         assert sign_in(console.browser(), answer, "manager").headers["Location"] == path
 
 
-@pytest.mark.parametrize("kept", ["rubbish", "[]", '{"a":1}', "{}", "9" * 1_000])
+_WITH_NUL = '{"first_name":"Eve\\u0000"}'
+
+
+@pytest.mark.parametrize("kept", ["rubbish", "[]", '{"a":1}', "{}", "9" * 1_000, _WITH_NUL])
 def test_rubbish_in_place_of_kept_input_is_left_out(console: Console, kept: str) -> None:
     browser = console.browser()
     answer = browser.sign_in("clerk", account="1", next=EDIT, kept=kept)
     assert answer.status_code == 303
     assert "signed in again" not in browser.get(EDIT).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"text":"' + "a" * 250_000 + '\U0001f600"}',
+        "{" + ",".join(f'"{number}":""' for number in range(25_000)) + "}",
+    ],
+    ids=["a character of four bytes", "many fields"],
+)
+def test_what_is_kept_takes_about_as_much_memory_as_a_form(text: str) -> None:
+    """decisions, "A form whose session had ended": as objects it would take up to ten times it."""
+    kept, values = KeptInput(), unpacked(text)
+    tracemalloc.start()
+    try:
+        kept.keep("session", EDIT, unpacked(text))
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < 2 * FORM_BYTES_MAX
+    assert kept.take("session", EDIT) == values != {}
 
 
 def test_little_is_kept_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:

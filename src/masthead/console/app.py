@@ -210,7 +210,10 @@ def _form_page(request: Request) -> str:
     """Return the path of the page with the form that was sent."""
     if request.state.is_shown:
         return request.url.path
-    return urlsplit(request.headers.get("referer", "")).path or "/"
+    try:
+        return urlsplit(request.headers.get("referer", "")).path or "/"
+    except ValueError:  # no URL
+        return "/"
 
 
 def _away(request: Request, page: Page, form: dict[str, str], error: StoreUnavailable) -> Response:

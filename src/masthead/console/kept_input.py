@@ -17,15 +17,15 @@ _Values = dict[str, str]
 
 
 class _Kept(NamedTuple):
-    values: _Values
+    values: bytes
     since: float
 
 
 class KeptInput:
     """The input of at most 100 forms, in memory, each for ten minutes and its new session.
 
-    Each is at most as large as a form, and a form's path shows it once (decisions, "A form whose
-    session had ended").
+    Each is kept as bytes, so it is at most as large as a form, and a form's path shows it once
+    (decisions, "A form whose session had ended").
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class KeptInput:
     def keep(self, session: str, path: str, values: _Values) -> None:
         """Keep the input of a form for the page at ``path``."""
         with self._lock:
-            self._kept[session, path] = _Kept(values, monotonic())
+            self._kept[session, path] = _Kept(msgspec.json.encode(values), monotonic())
             if len(self._kept) > _KEPT_MAX:
                 self._kept.popitem(last=False)
 
@@ -43,7 +43,9 @@ class KeptInput:
         """Return the input and forget it; {} if there is none."""
         with self._lock:
             found = self._kept.pop((session, path), None)
-        return found.values if found and monotonic() - found.since < _KEPT_S_MAX else {}
+        if found is None or monotonic() - found.since >= _KEPT_S_MAX:
+            return {}
+        return msgspec.json.decode(found.values, type=_Values)
 
 
 def packed(form: Mapping[str, str]) -> str:
@@ -62,8 +64,12 @@ def packed(form: Mapping[str, str]) -> str:
 
 
 def unpacked(text: str) -> _Values:
-    """Return the input that :func:`packed` made a text of; {} for any other text."""
+    """Return the input that :func:`packed` made a text of; {} for any other text.
+
+    No form has NUL in a text, so neither has its input.
+    """
     try:
-        return msgspec.json.decode(text, type=_Values)
+        values = msgspec.json.decode(text, type=_Values)
     except msgspec.DecodeError:
         return {}
+    return {} if any("\0" in each for each in values.values()) else values
