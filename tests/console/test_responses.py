@@ -87,6 +87,21 @@ def test_what_is_typed_and_held_is_shown_as_text(browser: Browser, desk: Desk) -
         assert "&lt;script&gt;alert" in text
 
 
+@pytest.mark.parametrize(("issue_id", "date"), [(61, "0001-01-01"), (62, "9999-12-31")])
+def test_an_issue_of_any_day_has_a_page(
+    browser: Browser, desk: Desk, issue_id: int, date: str
+) -> None:
+    desk.put("issues", issue_id=issue_id, publication_id=1, name="May", date=date)
+    try:
+        assert browser.get(f"/issues/{issue_id}").status_code == 200
+    finally:
+        with desk.connection.transaction():
+            desk.connection.lock_account(1)
+            desk.connection.change(
+                "DELETE FROM issues WHERE account_id = 1 AND issue_id = :id", id=issue_id
+            )
+
+
 def test_a_form_that_is_too_large_or_no_form_is_refused(browser: Browser) -> None:
     path = "/subscribers/1/edit"
     assert browser.post(path, {"first_name": "x" * FORM_BYTES_MAX}).status_code == 413

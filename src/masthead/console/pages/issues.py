@@ -51,7 +51,8 @@ def issue(request: PageRequest) -> Response:
 
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
     found, lists = operations.show(request.books, _id(request))
-    half_a_year_before = dt.date.fromisoformat(found.date) - dt.timedelta(days=180)
+    day = dt.date.fromisoformat(found.date)
+    half_a_year_before = day - min(dt.timedelta(days=180), day - dt.date.min)
     form.values.setdefault("grace_issues", "0")
     form.values.setdefault("grace_from", half_a_year_before.isoformat())
     counted: Counted[Preview | str] = Counted(None, None, is_current=True)
