@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _DAY = dt.timedelta(days=1)
+_LAST_DAY = dt.date.max.isoformat()
+"""The last day that can be stored; a span until then has no day after it."""
 
 
 class Span(NamedTuple):
@@ -55,7 +57,7 @@ def uncovered(span: Span, present: Iterable[Span]) -> list[tuple[str, str | None
             continue
         if first < other.first:
             parts.append((first, day_before(other.first)))
-        first = None if other.last is None else day_after(other.last)
+        first = None if other.last in {None, _LAST_DAY} else day_after(other.last)
     if first is not None and (span.last is None or first <= span.last):
         parts.append((first, span.last))
     return parts
