@@ -162,6 +162,26 @@ def test_an_address_has_few_places_and_another_one_comes_after_its_first(
         client.close()
 
 
+def test_few_addresses_that_fill_the_queue_keep_no_other_one_out(
+    proxied: tuple[Console, list[turns.Turns]], hashing: Hashing
+) -> None:
+    """decisions, "Turns of the console": the newest place of the address with the most is taken."""
+    console, (signing_in, _) = proxied
+    console.add("keen")
+    clients = [sign_in(console, "192.0.2.1")]
+    assert hashing.has_begun.wait(60)
+    for number in range(30):
+        clients.append(sign_in(console, f"192.0.2.{number % 3 + 1}"))
+        until(lambda waiting=number + 1: signing_in.waiting == waiting)
+    keen = sign_in(console, "192.0.2.9", "keen")
+    assert answer(clients[28])[0] == 503
+    assert signing_in.waiting == 30
+    hashing.may_go_on.set()
+    assert answer(keen)[0] == 303
+    for client in clients:
+        client.close()
+
+
 def test_a_queue_refuses_when_it_is_full_and_after_a_time(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, hashing: Hashing
 ) -> None:

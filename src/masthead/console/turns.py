@@ -27,6 +27,7 @@ class Turns:
 
     ``waiting_max`` requests wait, ``of_one_max`` of one client address, for ``wait_s_max`` seconds
     each. Addresses take turns: a request waits for each other address, not for each other request.
+    In a full queue, a request takes the newest place of an address that has more.
     A request whose client has disconnected leaves the queue. A queue belongs to one event loop.
     """
 
@@ -63,18 +64,18 @@ class Turns:
         if self._free:
             self._free -= 1
             return
+        count = len(self._waiting.get(network, ()))
+        if count >= self._of_one_max:
+            raise BusyError
         if self.waiting >= self._waiting_max:
-            raise BusyError
-        own = self._waiting.setdefault(network, deque())
-        if len(own) >= self._of_one_max:
-            raise BusyError
+            self._make_room(count)
         turn: Future[None] = get_running_loop().create_future()
-        own.append(turn)
+        self._waiting.setdefault(network, deque()).append(turn)
         gone = create_task(_until_gone(request))
         has_turn = False
         try:
             await wait({turn, gone}, timeout=self._wait_s_max, return_when=FIRST_COMPLETED)
-            has_turn = turn.done() and not gone.done()
+            has_turn = turn.done() and not turn.cancelled() and not gone.done()
         finally:
             is_gone = gone.done()
             gone.cancel()
@@ -83,8 +84,20 @@ class Turns:
         if not has_turn:
             raise ClientDisconnect if is_gone else BusyError
 
+    def _make_room(self, count: int) -> None:
+        """Take the newest place of the address with the most, for an address with ``count`` places.
+
+        Raises BusyError if the first address would then have fewer than the second one.
+        """
+        most = max(self._waiting.values(), key=len)
+        if len(most) - 1 <= count:
+            raise BusyError
+        most.pop().cancel()
+
     def _leave(self, network: str, turn: "Future[None]") -> None:
         """Leave the queue, or pass on a turn that has come meanwhile."""
+        if turn.cancelled():
+            return
         if turn.done():
             self._give()
             return
