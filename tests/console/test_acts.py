@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders
+from masthead.books import orders, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store.passwords import fits
 from tests.circulation.desk import at_desk
@@ -18,6 +18,7 @@ from tests.console.conftest import ROLES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from masthead.books import Books
     from tests.circulation.desk import Desk
     from tests.console.browser import Browser, Console
     from tests.servers import Store
@@ -235,3 +236,25 @@ def test_a_reader_is_erased_by_who_types_the_name(desk: Desk, console: Console) 
     assert desk.table("subscribers")[0]["last_name"] is None
     assert desk.subscription(1)["issues"] == 0
     assert manager.get(path).status_code == 400
+
+
+def test_a_reader_who_is_merged_meanwhile_is_not_erased(
+    desk: Desk, console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is to be erased would stay, as that of the reader who is kept."""
+    names = subscribers.names
+
+    def names_before_merging(books: Books, subscriber_id: int) -> subscribers.Texts:
+        found = names(books, subscriber_id)
+        monkeypatch.setattr(subscribers, "names", names)
+        subscribers.merge(desk.books, 1, 3)
+        return found
+
+    manager = console.signed_in("manager")
+    token = manager.token()
+    monkeypatch.setattr(subscribers, "names", names_before_merging)
+    refused = manager.post("/subscribers/3/erase", {"name": "Cora Ames"}, token=token)
+    assert refused.status_code == 400
+    assert "Subscriber 3 was deleted" in refused.text
+    (cora,) = (row for row in desk.table("subscribers") if row["subscriber_id"] == 3)
+    assert cora["first_name"] == "Cora"

@@ -30,16 +30,18 @@ def erase(request: PageRequest) -> Response:
         form.refuse("money", "Say what happens to the money of what is not delivered.")
     if not form.is_good:
         return _shown(request, form, 400)
+    with request.books_for("erase").together() as inside:
+        subscribers.names(inside, key)  # refuses a reader who was merged meanwhile
+        done = erasure.erase(inside, key, money, leave_traces=True)
     said = "The reader is erased."
+    if done.refunded:
+        said += " You send the money of the refund yourself."
     try:
-        done = erasure.erase(request.books_for("erase"), key, money)
+        request.store.vacuum_after_erase()
     except MastheadError as error:
         if error.code != "traces_left":
             raise
         said += " The database was busy, so its file may have traces: an operator removes them."
-    else:
-        if done.refunded:
-            said += " You send the money of the refund yourself."
     return request.go(f"/subscribers/{key}", said)
 
 
