@@ -364,7 +364,7 @@ def test_an_ended_session_leads_back_to_the_filled_form(either: Browser, console
         either.read_until("#ended", "A form that you send now keeps what you typed")
     either.click("main button.main")
     either.read_until(".notice", "Your session has ended")
-    if AXE.exists():
+    if either.has_javascript and AXE.exists():
         assert either.violations() == []
     either.write("#name", "demo")
     either.write("#password", "demo-operator")
