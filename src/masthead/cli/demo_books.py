@@ -1,9 +1,9 @@
 """The books of the demo: opens them and does a morning's work in them.
 
 Afterwards each command of circulation has something to show: paid and unpaid orders, a gift, a
-suspension, a temporary address, an extension, a cancelling with its reason, letters, lists of
-closed issues, a refund. The work uses the operations that the commands run, and always the same
-readers, whatever the day. No new reader orders, since a new renewal code is random.
+suspension, a temporary address, a lost and a damaged copy, a cancelling with its reason, a note,
+letters, lists of closed issues, a refund. The work uses the operations that the commands run, and
+the same readers on every day. No new reader orders, since a new renewal code is random.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,9 @@ from datetime import date, timedelta
 from masthead.books import (
     Books,
     cancelling,
+    complaints,
     issues,
+    notes,
     opening,
     orders,
     payments,
@@ -24,7 +26,6 @@ from masthead.books import (
 )
 from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
-from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
@@ -117,6 +118,7 @@ class _Morning:
         self._order(self._in_grace(), Item(_A_YEAR_OF_WEEKLY))
         self._pay(billed)
         self._refund(trial)
+        self._damaged()
         self._letters(_WEEKLY)
 
     def _telephone(self) -> None:
@@ -131,9 +133,23 @@ class _Morning:
         self._go_on()
         subscriptions.move_for_a_while(books, moving, _SOUTH, *_days(today, _SUNNY_DAYS))
         self._go_on()
-        subscriptions.extend(books, lost, 1, MAKE_GOOD)
+        complaints.answer(books, lost, self._newest(lost), "lost", "extended")
         self._go_on()
         cancelling.cancel(books, leaving, refund=True, reason=REASONS[0])
+
+    def _damaged(self) -> None:
+        """Send a torn copy again, and note what the caller said."""
+        torn = self._running(_WEEKLY)
+        books = self._books
+        self._go_on()
+        complaints.answer(books, torn, self._newest(torn), "damaged", "sent_again")
+        subscriber_id = subscriptions.show(books, torn).fields["subscriber_id"]
+        notes.add(books, int(subscriber_id or 0), "Asks that the copies come in an envelope.")
+
+    def _newest(self, subscription_id: int) -> int:
+        """Return the id of the newest issue that a subscription received."""
+        issue_id, *_ = complaints.received(self._books, subscription_id).issues[0]
+        return issue_id
 
     def _order(
         self, subscriber_id: int, *items: Item, is_paid: bool = True, reference: str | None = None
