@@ -42,7 +42,10 @@ BETWEEN_US = 1
 
 
 class Office(Desk):
-    """The account; ``meanwhile`` is called at each reading of the clock, within operations too."""
+    """The account; ``meanwhile`` is called at each reading of the clock, within operations too.
+
+    While it is alone, what a preview says is what closing then gives.
+    """
 
     actor = ADA
 
@@ -50,6 +53,7 @@ class Office(Desk):
         self.account_id = 1
         self.now = moment(f"{TODAY}")
         self.meanwhile: Callable[[], None] | None = None
+        self.is_alone = True
         self._open(url)
 
     def _clock(self) -> int:
@@ -80,7 +84,7 @@ class Office(Desk):
         with suppress(MastheadError):
             preview = tuple(issues.preview(self.books, issue, grace))
         made = issues.close(self.books, issue, grace, dry_run=is_preview)
-        if preview != (made.press_run, made.held):
+        if self.is_alone and preview != (made.press_run, made.held):
             raise Differs(f"the preview is {preview}, not {(made.press_run, made.held)}")
         return _made(made)
 

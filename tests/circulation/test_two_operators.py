@@ -91,6 +91,7 @@ def test_two_operations_at_once_are_one_after_the_other(
             other = Office(url)
             other.now = proof.office.now + 20_000_000
             proof.office.step()
+            proof.office.is_alone = other.is_alone = False
             beside = threading.Thread(target=_do, args=(other, second))
 
             def start(beside: threading.Thread = beside) -> None:
