@@ -10,7 +10,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import account, order_lines, orders, payments
+from masthead.books import account, order_lines, orders, payments, refunds
 from masthead.books import issues as books_issues
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
@@ -279,10 +279,10 @@ FAULTS: dict[str, Plant] = {
         r"(OR \(t\.starts_on) > :day", r"\1 < :day"
     ),
     "what a refund is above what is unearned is not taken back": _call(
-        payments, "taken", _nothing_taken_back
+        refunds, "taken", _nothing_taken_back
     ),
     "a refund forgets its tax": _call(refunding, "tax_of", _nothing),
-    "each part of a refund is rounded": _call(payments, "net_of", _part_alone),
+    "each part of a refund is rounded": _call(refunds, "net_of", _part_alone),
     "the tax of each cancelling is rounded": _call(
         cancelling,
         "tax_share",
@@ -310,7 +310,7 @@ FAULTS: dict[str, Plant] = {
         order_money, "spread_rest", _nothing
     ),
     "what is earned ahead of today is taken back today": _call(
-        payments, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
+        refunds, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
     ),
     "a late closing is booked into a month that has ended": _call(
         earning, "open_day", lambda _right, day, _today: day

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import issues, payments
+from masthead.books import issues, refunds
 from masthead.store.books import (
     merging_subscriptions,
     stored_expiry_dates,
@@ -74,7 +74,7 @@ FAULTS_OF_CANCELLING: dict[str, Plant] = {
         merging_subscriptions, "_has_issues_left", lambda *_: False
     ),
     "a refund of nothing ends what is over": _call(
-        payments,
+        refunds,
         "_over",
         lambda right, item, terms: right(item, [each._replace(issues_left=1) for each in terms]),
     ),
