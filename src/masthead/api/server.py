@@ -21,6 +21,7 @@ from masthead.api.http.metrics import METRICS_FOLDER, numbers_missing, serve_met
 from masthead.api.http.protocol import HttpProtocol
 from masthead.api.workers import Workers
 from masthead.errors import BadUsage, MastheadError
+from masthead.http_server.server import SETTINGS, Server
 from masthead.http_server.timeouts import close_stalled
 from masthead.log import configure_logs, end_logs, get_logger
 from masthead.settings import ServerSettings
@@ -80,42 +81,16 @@ def serve(
             factory=True,
             workers=settings.workers,
             http=HttpProtocol,
-            loop="masthead.http_server.event_loop:Loop",
-            ws="none",
             lifespan="on",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            date_header=False,
-            proxy_headers=False,
             timeout_graceful_shutdown=DRAIN_S_MAX,
             ssl_certfile=settings.certificate,
             ssl_keyfile=settings.certificate_key,
+            **SETTINGS,
         )
         if settings.workers > 1:
             Workers(config, listener, ready).serve()
         else:
-            _Server(config, ready).serve_on(listener)
-
-
-class _Server(uvicorn.Server):
-    """The server of a single process."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then call ``ready``."""
-        await super().startup(sockets)
-        self._ready()
-
-    def serve_on(self, listener: socket.socket) -> None:
-        """Serve; raise MastheadError if the app cannot start."""
-        try:
-            self.run(sockets=[listener])
-        except SystemExit:
-            raise MastheadError("the server could not start: its log says why") from None
+            Server(config, ready).serve_on(listener, "the server")
 
 
 def _check_certificate(certificate: str, key: str) -> None:

@@ -11,6 +11,9 @@ from masthead.contract.books import ANSWERS, COMPLAINTS
 from masthead.errors import BadInput
 from masthead.store.books import reader_notes
 from masthead.store.books.reader_notes import Counted, OfIssue
+from masthead.store.books.replacements import Received
+from masthead.store.books.replacements import received as received_issues
+from masthead.store.books.subscription import stored_subscription
 
 __all__ = [
     "ANSWERS",
@@ -78,7 +81,7 @@ def answer(
     """
     text = checked(text)
     with books.together(dry_run=dry_run) as inside, inside.change() as change:
-        subscriptions.show(inside, subscription_id)
+        stored_subscription(change.connection, books.account_id, subscription_id)
         found = reader_notes.received(change, subscription_id, issue_id)
         if found is None:
             raise BadInput(
@@ -107,9 +110,9 @@ def answer(
 
 
 class Complained(NamedTuple):
-    """What a form about a complaint shows: issues (id, name, day), and complaints so far."""
+    """What a form about a complaint shows: the issues that came, and complaints so far."""
 
-    issues: list[tuple[int, str, str]]
+    issues: list[Received]
     complaints: int
 
 
@@ -117,7 +120,7 @@ def received(books: Books, subscription_id: int, *, limit: int = 24) -> Complain
     """Return the newest issues that a subscription received, and the number of its complaints."""
     with books.read() as reading:
         return Complained(
-            reader_notes.newest_received(reading, subscription_id, limit),
+            received_issues(reading, subscription_id, limit=limit),
             reader_notes.complaints_of(reading, subscription_id),
         )
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from masthead.books import subscribers
 from masthead.books.account import Books
 from masthead.books.subscribers import Found, Sought
+from masthead.contract.printable import single_spaced
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_records import OrderFound, orders_named
 from masthead.store.books.standing import (
@@ -132,7 +133,7 @@ def look(books: Books, text: str, *, limit: int) -> Hits:
     Readers who were merged into another one are shown as that one. If nothing fits, names with one
     wrong letter do (``is_similar``).
     """
-    text = " ".join(text.replace("*", " ").split())
+    text = single_spaced(text.replace("*", " "))
     if not text:
         return Hits([], [])
     with books.snapshot() as inside, inside.read() as reading:

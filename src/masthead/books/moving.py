@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.books.subscriptions import check_temporary_address
 from masthead.circulation.addresses import refusal
-from masthead.circulation.spans import Span, day_before, overlapped, uncovered
+from masthead.circulation.spans import Span, day_before, uncovered
 from masthead.errors import BadInput
 from masthead.store.books import moving
 from masthead.store.books.contact_details import names_of
@@ -93,7 +94,8 @@ def move(books: Books, subscriber_id: int, wanted: Move, *, dry_run: bool = Fals
         address_id = add_address(change, subscriber_id, wanted.address)
         for key in wanted.subscriptions:
             if first and wanted.last:
-                _move_for_a_while(change, key, address_id, first, wanted.last)
+                check_temporary_address(change, key, first, wanted.last)
+                add_temporary_address(change, key, address_id, first, wanted.last)
             else:
                 _move_copies(change, key, address_id, first)
         bills = moving.move_bills(change, subscriber_id, address_id) if wanted.bills else []
@@ -142,20 +144,3 @@ def _move_copies(
     present = spans(change.connection, change.account_id, "temporary_addresses", subscription_id)
     for begin, end in uncovered(Span(0, change.today, day_before(first)), present):
         add_temporary_address(change, subscription_id, former, begin, end or day_before(first))
-
-
-def _move_for_a_while(
-    change: Operation, subscription_id: int, address_id: int, first: str, last: str
-) -> None:
-    if last < first:
-        raise BadInput(f"the address would end on {last}, before it begins", field="to_date")
-    present = spans(change.connection, change.account_id, "temporary_addresses", subscription_id)
-    if other := overlapped(present, first, last):
-        raise BadInput(
-            f"subscription {subscription_id} has another address from {other.first} to "
-            f"{other.last} already: end that first",
-            code="has_temporary_address",
-            field="from_date",
-            subscription=subscription_id,
-        )
-    add_temporary_address(change, subscription_id, address_id, first, last)

@@ -39,9 +39,7 @@ def add(books: Books, subscriber_id: int, text: str, *, dry_run: bool = False) -
     Raises NotFound if there is no such subscriber. Raises BadInput if the subscriber is deleted, or
     if the text is empty or longer than :data:`TEXT_MAX`.
     """
-    text = checked(text)
-    if not text:
-        raise BadInput("the note has no text", field="text")
+    text = _needed(text)
     with books.change(dry_run=dry_run) as change:
         reader_notes.check_open(change, subscriber_id)
         note_id = reader_notes.add_note(change, subscriber_id, author_of(books), text)
@@ -63,9 +61,7 @@ def correct(
     Raises NotFound if there is no such note. Raises BadInput if :func:`may_correct` is false and
     ``of_anybody`` is not set, for what :func:`add` refuses, and if the note was erased.
     """
-    text = checked(text)
-    if not text:
-        raise BadInput("the note has no text", field="text")
+    text = _needed(text)
     with books.change(dry_run=dry_run) as change:
         note = reader_notes.note_of(change, note_id)
         reader_notes.check_open(change, note.subscriber_id)
@@ -78,6 +74,13 @@ def correct(
         done = Noted(note_id, note.subscriber_id, was_corrected=True)
         change.say(done.sentence)
     return done
+
+
+def _needed(text: str) -> str:
+    text = checked(text)
+    if not text:
+        raise BadInput("the note has no text", field="text")
+    return text
 
 
 def author_of(books: Books) -> str:

@@ -338,21 +338,29 @@ def move_for_a_while(
     """
     with books.change(dry_run=dry_run) as change:
         found = changeable(change, subscription_id)
-        if last < first:
-            raise BadInput(f"the address would end on {last}, before it begins on {first}")
-        present = _spans(change, "temporary_addresses", subscription_id)
-        if other := overlapped(present, first, last):
-            raise BadInput(
-                f"subscription {subscription_id} has another address from {other.first} to "
-                f"{other.last} already: end that first",
-                code="has_temporary_address",
-                subscription=subscription_id,
-            )
+        check_temporary_address(change, subscription_id, first, last)
         address_id = address_for(change, subscription_id, found.subscriber_id, address)
         add_temporary_address(change, subscription_id, address_id, first, last)
         done = Moved(subscription_id, address_id, first, last)
         change.say(done.sentence)
     return done
+
+
+def check_temporary_address(change: Operation, subscription_id: int, first: str, last: str) -> None:
+    """Raise BadInput, with the ``field``, unless a subscription can have one on these days."""
+    if last < first:
+        raise BadInput(
+            f"the address would end on {last}, before it begins on {first}", field="to_date"
+        )
+    present = _spans(change, "temporary_addresses", subscription_id)
+    if other := overlapped(present, first, last):
+        raise BadInput(
+            f"subscription {subscription_id} has another address from {other.first} to "
+            f"{other.last} already: end that first",
+            code="has_temporary_address",
+            field="from_date",
+            subscription=subscription_id,
+        )
 
 
 def go_back(

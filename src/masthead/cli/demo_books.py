@@ -148,8 +148,7 @@ class _Morning:
 
     def _newest(self, subscription_id: int) -> int:
         """Return the id of the newest issue that a subscription received."""
-        issue_id, *_ = complaints.received(self._books, subscription_id).issues[0]
-        return issue_id
+        return complaints.received(self._books, subscription_id).issues[0].issue_id
 
     def _order(
         self, subscriber_id: int, *items: Item, is_paid: bool = True, reference: str | None = None

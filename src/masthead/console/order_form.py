@@ -11,7 +11,7 @@ from masthead.books.catalogue import Orderable
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.ordering import COPIES_MAX, Item, Order, Person, RefusedOrder
 from masthead.console.forms import Form, id_in, sentence
-from masthead.console.person_picker import choose, chosen_person, is_finding
+from masthead.console.person_picker import choose, chosen_person, is_finding, key_of
 from masthead.contract.printable import single_spaced
 
 PAYER = "payer"
@@ -211,6 +211,6 @@ def known_readers(form: Form) -> dict[str, Sequence[int]]:
     """Return the reader who was chosen in each field, as a list of one; empty without one."""
     found: dict[str, Sequence[int]] = {}
     for name in pickers_of(form):
-        key = id_in(form[f"{name}_id"]) if form[name] == form[f"{name}_for"] else None
+        key = key_of(form, name)
         found[name] = [] if key is None else [key]
     return found

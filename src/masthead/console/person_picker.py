@@ -31,7 +31,7 @@ def chosen_person(form: Form, name: str, *, is_needed: bool = False) -> int | No
     The form gets an error if a name was typed and no person chosen, and if nothing was typed and a
     person ``is_needed``.
     """
-    key = _key(form, name)
+    key = key_of(form, name)
     if key is None and form[name]:
         form.refuse(name, "Choose who it is: type the name, and take one of those who are found.")
     elif key is None and is_needed:
@@ -58,7 +58,7 @@ def look_up_people(books: Books, form: Form, *names: str) -> None:
     if is_finding(form):
         form.errors.clear()
     for name in names:
-        key = _key(form, name)
+        key = key_of(form, name)
         if key is not None:
             form.people[name] = finding.by_ids(books, [key])
             text = "".join(hit.person.name for hit in form.people[name])
@@ -68,5 +68,6 @@ def look_up_people(books: Books, form: Form, *names: str) -> None:
         form.values |= {name: text, f"{name}_for": text}
 
 
-def _key(form: Form, name: str) -> int | None:
+def key_of(form: Form, name: str) -> int | None:
+    """Return the id of the person whose choice still fits the text, or None."""
     return id_in(form[f"{name}_id"]) if form[name] == form[f"{name}_for"] else None

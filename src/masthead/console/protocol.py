@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from time import perf_counter_ns
 from typing import Any
 
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
-from masthead.console.templating import template
+from masthead.console.forms import sentence
+from masthead.console.problems import outside
 from masthead.http_server.client_address import client_address
 from masthead.http_server.protocol import LimitedProtocol
 from masthead.http_server.request_checks import Limits, Refusal
@@ -37,17 +38,9 @@ class ConsoleProtocol(LimitedProtocol):
 
     def refusal_response(self, refusal: Refusal) -> Response:
         """Return the refusal as a page."""
-        sentence = f"{refusal.sentence[:1].upper()}{refusal.sentence[1:].rstrip('.')}."
-        body = template("problem").render(
-            layout="outside.html",
-            title="Not possible",
-            sentence=sentence,
-            typed={},
-            hidden={},
-            again="",
-        )
-        headers = {**self.app.state.headers, **refusal.headers}
-        return HTMLResponse(body, refusal.status, headers)
+        response = outside(refusal.status, "Not possible", sentence(refusal.sentence))
+        response.headers.update({**self.app.state.headers, **refusal.headers})
+        return response
 
     def log_refusal(
         self, refusal: Refusal, method: str | None, begun_ns: int, headers: Mapping[bytes, bytes]

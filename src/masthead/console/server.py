@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 
 from masthead.console.app import create_app
 from masthead.console.protocol import ConsoleProtocol
-from masthead.errors import MastheadError
+from masthead.http_server.server import SETTINGS, Server
 from masthead.http_server.timeouts import close_stalled
 from masthead.log import configure_logs
 from masthead.store import Store, open_store
@@ -21,31 +21,14 @@ from masthead.store import Store, open_store
 _DRAIN_S_MAX = 10
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then call ``ready``."""
-        await super().startup(sockets)
-        self._ready()
-
-
 def config_of(app: Starlette) -> uvicorn.Config:
     """Return uvicorn's configuration for the console, with the limits of ``masthead serve``."""
     return uvicorn.Config(
         app,
         http=ConsoleProtocol,
-        loop="masthead.http_server.event_loop:Loop",
-        ws="none",
         lifespan="off",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
         timeout_graceful_shutdown=_DRAIN_S_MAX,
+        **SETTINGS,
     )
 
 
@@ -64,10 +47,7 @@ def serve(
     configure_logs(log_format)
     close_stalled(listener)
     config = config_of(create_app(store, behind_proxy=behind_proxy))
-    try:
-        _Server(config, ready).run(sockets=[listener])
-    except SystemExit:
-        raise MastheadError("the console could not start: its log says why") from None
+    Server(config, ready).serve_on(listener, "the console")
 
 
 def serve_console(listener: socket.socket, database: str) -> None:

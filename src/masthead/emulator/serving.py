@@ -19,6 +19,7 @@ from masthead.emulator.control import Control, control_app
 from masthead.emulator.faults import Emulated, Faults
 from masthead.emulator.publisher import Publisher
 from masthead.http_server.event_loop import Loop
+from masthead.http_server.server import SETTINGS
 from masthead.log import configure_logs, end_logs
 from masthead.settings import ServerSettings
 from masthead.temporary import own_folder
@@ -61,17 +62,7 @@ def emulate(
 
 
 def _config(app: Any, **more: Any) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        ws="none",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_DRAIN_S_MAX,
-        **more,
-    )
+    return uvicorn.Config(app, timeout_graceful_shutdown=_DRAIN_S_MAX, **SETTINGS, **more)
 
 
 class _Server(uvicorn.Server):

@@ -16,10 +16,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from masthead.circulation.tables import Chart, Report
 from masthead.contract.moments import in_words
+from masthead.reporting.svg_plots import shortened
 
 _COLOURS = ("#1f5a7a", "#d98a29", "#8aa63c", "#a33b4a", "#6c5b9c", "#5f6b73", "#3f9c8f", "#c9b03a")
 _WIDTH, _LEAST_HEIGHT, _GREATEST_HEIGHT, _LINE = 9.0, 3.2, 60.0, 0.34
-_LABEL_MAX = 40
 _DPI = 120
 _LOCK = Lock()
 """Matplotlib's settings and the warning filters are global to the process."""
@@ -66,7 +66,7 @@ def _bars(axes: Axes, chart: Chart) -> None:
         )
         drawn = zip(ends, offsets, series.values, strict=True)
         ends = [max(end, offset + value) for end, offset, value in drawn]
-    axes.set_yticks(places, [_shortened(in_words(label)) for label in chart.labels])
+    axes.set_yticks(places, [shortened(in_words(label)) for label in chart.labels])
     axes.invert_yaxis()
     axes.set_xlim(min([*ends, 0]), max([*ends, 1]) * 1.05)
     axes.set_xlabel(chart.unit)
@@ -85,7 +85,3 @@ def _bars(axes: Axes, chart: Chart) -> None:
 
 def _amount(cents: int) -> str:
     return f"{cents // 100:,}" if cents % 100 == 0 else f"{cents / 100:,.2f}"
-
-
-def _shortened(label: str) -> str:
-    return label if len(label) <= _LABEL_MAX else f"{label[: _LABEL_MAX - 1]}…"

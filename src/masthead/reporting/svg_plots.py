@@ -92,7 +92,7 @@ def _bars(chart: Chart, top: int, bottom: int) -> list[str]:
     for row, label in enumerate(chart.labels):
         y = top + row * _ROW + _BAR
         whole = sum(series.values[row] for series in chart.series)
-        drawn.append(_text("0", y, _shortened(in_words(label))))
+        drawn.append(_text("0", y, shortened(in_words(label))))
         drawn.append(_text("100%", y, _said(whole, chart), "value", "end"))
     return drawn
 
@@ -136,5 +136,6 @@ def _text(x: str, y: int, text: str, name: str = "label", anchor: str = "start")
     )
 
 
-def _shortened(label: str) -> str:
+def shortened(label: str) -> str:
+    """Return a label in at most 40 characters."""
     return label if len(label) <= _LABEL_MAX else f"{label[: _LABEL_MAX - 1]}…"

@@ -2,9 +2,9 @@
 
 from masthead.books import Books, complaints, subscriptions
 from masthead.console.forms import Form
-from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
+from masthead.console.pages.replacements import issues_in
+from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.contract.moments import with_day
 from masthead.contract.printable import full_name
 from masthead.contract.subscription_types import UNLIMITED
 
@@ -25,9 +25,7 @@ def _state(books: Books, key: int) -> State:
     fields = subscriptions.show(books, key).fields
     found = complaints.received(books, key)
     return {
-        "issue": Choices(
-            (str(issue_id), with_day(name or "issue", day)) for issue_id, name, day in found.issues
-        ),
+        "issue": issues_in(found.issues),
         "issues_left": fields["issues"],
         "complaints": found.complaints,
         "cancelled_on": fields["cancelled_on"],

@@ -6,7 +6,7 @@ from masthead.books import erasure, subscribers
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
-from masthead.contract.printable import full_name
+from masthead.contract.printable import full_name, single_spaced
 from masthead.errors import MastheadError
 
 _MONEY: dict[str, erasure.Money] = {"earn": "earn", "refund": "refund"}
@@ -23,7 +23,7 @@ def erase(request: PageRequest) -> Response:
     with request.books.snapshot() as inside:
         wanted = _name(subscribers.names(inside, key), key)
         left = erasure.left(inside, key)
-    if " ".join(form["name"].split()).casefold() != wanted.casefold():
+    if single_spaced(form["name"]).casefold() != wanted.casefold():
         form.refuse("name", f"Type “{wanted}” to confirm.")
     money = _MONEY.get(form["money"])
     if left and money is None:

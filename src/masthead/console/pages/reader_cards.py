@@ -49,7 +49,7 @@ def _card(reader: Reader, served: Served, may: May) -> Card:
     line, today = served.line, reader.today
     copies = counted(line.copies or 0, "copy", "copies")
     key = line.subscription_id
-    suspended = [span for span in served.suspensions if not span.last or span.last >= today]
+    suspended = [span for span in served.suspensions if _lasts(span, today)]
     facts = [
         ("Gets", f"{type_in_words(line.type or 'issues').capitalize()}, {copies} of each issue"),
         ("Ran out" if line.issues == 0 else "Until", _until(served)),

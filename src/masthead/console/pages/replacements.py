@@ -1,5 +1,7 @@
 """Copies that are sent again: asking for one, those that wait, and their files."""
 
+from collections.abc import Iterable
+
 from starlette.responses import Response
 
 from masthead.books import Books, replacements, subscriptions
@@ -47,15 +49,20 @@ def file(request: PageRequest) -> Response:
     return _shown(request, form, 400)
 
 
+def issues_in(received: Iterable[replacements.Received]) -> Choices:
+    """Return the issues that a subscription received as choices."""
+    return Choices(
+        (str(each.issue_id), with_day(each.name or "issue", each.date)) for each in received
+    )
+
+
 def _state(books: Books, key: int) -> State:
     values = subscriptions.show(books, key).fields
     found = replacements.received(books, key, limit=_ISSUES)
     if not found:
         raise BadInput("no issue came yet: there is no copy to send again")
     return {
-        "issue": Choices(
-            (str(each.issue_id), with_day(each.name or "issue", each.date)) for each in found
-        ),
+        "issue": issues_in(found),
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],
         "name": full_name(values),

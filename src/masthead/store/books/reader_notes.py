@@ -131,22 +131,6 @@ def received(books: Reading, subscription_id: int, issue_id: int) -> Received | 
     )
 
 
-def newest_received(books: Reading, subscription_id: int, limit: int) -> list[tuple[int, str, str]]:
-    """Return the id, name and day of the newest issues that a subscription received."""
-    return books.rows_as(
-        tuple[int, str, str],
-        """
-        SELECT i.issue_id, coalesce(i.name, ''), coalesce(i.date, '')
-        FROM subscription_issues AS x
-        JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = x.issue_id
-        WHERE x.account_id = :account_id AND x.subscription_id = :subscription_id
-        ORDER BY i.date DESC, i.issue_id DESC LIMIT :most
-        """,
-        subscription_id=subscription_id,
-        most=limit,
-    )
-
-
 def add_complaint(books: Operation, **row: str | int | None) -> int:
     """Add a complaint, made now; return its id."""
     complaint_id = next_ids(books.connection, books.account_id, "complaints")

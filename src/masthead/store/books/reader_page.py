@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from masthead.store.books.operation import Reading
+from masthead.store.books.order_keys import listed
 
 ORDERS_MAX = 1_000
 """The newest orders of a payer, of which the page knows."""
@@ -236,12 +237,11 @@ def coming(reading: Reading, publications: Collection[int]) -> list[Coming]:
     """Return the planned issues of some publications by their dates."""
     if not publications:
         return []
-    listed = ", ".join(f"{each:d}" for each in sorted(publications))
     found = reading.rows_as(
         Coming,
         f"""
         SELECT publication_id, issue_id, name, date FROM issues
-        WHERE account_id = :account_id AND publication_id IN ({listed})
+        WHERE account_id = :account_id AND publication_id IN ({listed(sorted(publications))})
             AND closed_at IS NULL AND date IS NOT NULL
         """,
     )
