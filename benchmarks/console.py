@@ -35,7 +35,7 @@ _PAGES = {
     "find: renewal code": "/find/suggestions?q=r{small}",
     "find: postal code": "/find/suggestions?q=103",
     "find: order's number": "/find/suggestions?q=order%20{key}",
-    "find: all that fit": "/find?q=last{last}",
+    "find: all that fit": "/find?q=first{first}",
     "subscriber": "/subscribers/{key}",
     "subscription: suspend": "/subscriptions/{key}/suspend",
     "order": "/orders/{key}",

@@ -254,9 +254,13 @@ def test_a_job_file_that_was_copied_in_part_does_no_harm(
 
 @ON_SQLITE
 def test_rows_that_were_written_and_not_noted_do_not_stop_dlt_itself(
-    publisher: Publisher, loaded: Loaded
+    publisher: Publisher, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """rules, "Pipelines: killed runs": the ids that dlt gives to rows are not unique."""
+    """rules, "Pipelines: killed runs": the ids that dlt gives to rows are not unique.
+
+    One batch at a time: the kill must not hit a batch of dlt's own rows, whose ids are unique.
+    """
+    monkeypatch.setenv("LOAD__WORKERS", "1")
     loaded.killed(publisher, r"pending_transitions/purchases.*insert_values")
     loaded.pipeline().run()
     loaded.check(publisher)
