@@ -127,7 +127,8 @@ ON_CITUS = tests/store tests/loading tests/feed \
 		demo_history files formats generate guess interruptions limits mapped_rows mapping \
 		rejects sizes xlsx) \
 	$(wildcard tests/api/test_golden_*.py) tests/api/test_tenants.py \
-	$(addprefix tests/circulation/test_,closing.py opening.py operation.py orders.py reopening.py)
+	$(addprefix tests/circulation/test_,closing.py new_readers.py opening.py operation.py orders.py \
+		reopening.py reports.py who_is_who.py) tests/console/test_sent_again.py
 
 test-citus: install-dev
 	@.ci/citus

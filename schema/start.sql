@@ -54,6 +54,17 @@ CREATE TABLE operators (
 ) STRICT;
 CREATE UNIQUE INDEX operators_by_name ON operators (account_id, name_lower);
 
+-- The forms of the console that were saved on the last day. form: a digest of the form with its
+-- one-time value. path: the page to which saving led.
+CREATE TABLE saved_forms (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    form TEXT NOT NULL,
+    path TEXT NOT NULL,
+    saved_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, form)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX saved_forms_by_time ON saved_forms (account_id, saved_at);
+
 -- The fingerprint of the right secret key. On PostgreSQL its row is the lock of accounts and
 -- credentials.
 CREATE TABLE secret_key (fingerprint TEXT NOT NULL PRIMARY KEY) STRICT;
@@ -1080,6 +1091,7 @@ BEGIN
         'login_successes',
         'credential_uses',
         'operators',
+        'saved_forms',
         'operator_sessions',
         'request_counts',
         'commits',

@@ -13,7 +13,7 @@ from masthead.books.opening import open_books
 from masthead.loading.load import load
 from masthead.sample_data.generate import REFERENCE_DATE, generate
 from tests.circulation.desk import Desk, at_desk
-from tests.long import ONLY_LONG
+from tests.long import ONE_SERVER, ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,7 @@ def test_made_up_data_of_any_size_become_open_books(
     assert bool(made.entries) == bool(subscribers)
 
 
+@ONE_SERVER
 def test_the_planner_knows_the_size_of_open_books(desk: Desk, tmp_path: Path) -> None:
     """Otherwise the first closing on PostgreSQL compares each term with each subscription."""
     if desk.store.dialect != "postgresql":

@@ -19,6 +19,7 @@ GLOBAL_TABLES = {
     "natural_keys",
     "operators",
     "removed_accounts",
+    "saved_forms",
     "secret_key",
 }
 
@@ -32,7 +33,7 @@ COUNTERS = (
     "request_counts",
 )
 # What servers have no right on, since the console alone uses it.
-OF_THE_CONSOLE = {"operators", "operator_sessions"}
+OF_THE_CONSOLE = {"operators", "operator_sessions", "saved_forms"}
 # What no operation of the interface shows (circulation, "What is stored in addition").
 OF_THE_BOOKS = {
     "books",

@@ -301,7 +301,7 @@ def test_all_users_but_the_owner_see_rows_by_the_policy_of_an_account(
         "SELECT relname, relforcerowsecurity FROM pg_class "
         "WHERE relrowsecurity AND relnamespace = current_schema::REGNAMESPACE"
     )
-    expected = {"accounts", "operators", *TENANTS_TABLES_OF_A_SERVER}
+    expected = {"accounts", "operators", "saved_forms", *TENANTS_TABLES_OF_A_SERVER}
     assert set(guarded) == {(name, False) for name in expected}
     policies = made.rows(
         """

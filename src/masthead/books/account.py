@@ -9,6 +9,7 @@ from masthead.store.audit import Actor
 from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.operation import Operation, Reading, operation
 from masthead.store.books.reports import counting
+from masthead.store.saved_forms import SavedForm
 
 
 def refresh_touched(change: Operation) -> None:
@@ -43,17 +44,20 @@ class Books:
         actor: Actor | None = None,
         *,
         has_time_limit: bool = False,
+        form: SavedForm | None = None,
         within: Reading | None = None,
     ) -> None:
         """The audit entry of a change names ``actor``; reading needs none.
 
-        With ``has_time_limit``, reading stops after the store's time limit for requests. ``within``
-        is the open transaction or snapshot, if there is one.
+        With ``has_time_limit``, reading stops after the store's time limit for requests. ``form``
+        is saved by the one change that these books are for: a second change raises MastheadError.
+        ``within`` is the open transaction or snapshot, if there is one.
         """
         self.store = store
         self.account_id = account_id
         self.actor = actor
         self._has_time_limit = has_time_limit
+        self._form = form
         self._within = within
 
     @property
@@ -98,7 +102,9 @@ class Books:
             assert isinstance(self._within, Operation)
             yield self._within
             return
-        with operation(self.store, self.account_id, self.actor, dry_run=dry_run) as change:
+        with operation(
+            self.store, self.account_id, self.actor, dry_run=dry_run, form=self._form
+        ) as change:
             yield change
             refresh_touched(change)
 

@@ -5,7 +5,8 @@
 =====  =========================================================================================
  413   the form is larger than :data:`FORM_BYTES_MAX`
  403   another site sent the form, its token is wrong, or the action needs another role
- 303   the operator is not signed in and requests a page: redirect to the sign-in
+ 303   the operator is not signed in and requests a page: redirect to the sign-in;
+       the form was saved before: redirect to the page that followed
  401   the operator is no longer signed in and sends a form: the sign-in, which keeps the input;
        for a part of a page, the page stays and says so
  404   unknown path, or an id that the account does not have
@@ -138,7 +139,7 @@ def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
         if page.method == "GET":
             kept: KeptInput = request.app.state.kept_input
             page_request.kept = kept.take(request.state.session, request.url.path)
-        return page.respond(page_request)
+        return _saved_once(page_request, page)
     except Refused as refused:
         return refused.response
     except StoreUnavailable as error:
@@ -151,6 +152,21 @@ def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
         status = 400 if isinstance(error, BadInput) else 409
         said = f"{sentence(error)} Nothing was changed."
         return problem(request, status, "Not possible", said, form=form)
+
+
+def _saved_once(request: PageRequest, page: Page) -> Response:
+    """Return the page's response; for a form that was saved before, redirect as it did then."""
+    try:
+        response = page.respond(request)
+    except MastheadError:
+        path = request.path_after()
+        if path is None:
+            raise
+    else:
+        path = request.path_after() if response.status_code >= 400 else None
+        if path is None:
+            return response
+    return request.go(path, "This was saved already.")
 
 
 def _check_site(request: Request, page: Page) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-NOT_TYPED = {"form_token", "seen", "sure", "will"}
+NOT_TYPED = {"form_token", "once", "seen", "sure", "will"}
 """Fields of a form that no operator types."""
 
 _KEPT_MAX = 100
@@ -52,12 +52,13 @@ def packed(form: Mapping[str, str]) -> str:
     """Return the input of a form as one text; '' if nothing was typed.
 
     ``seen`` is kept too: the form then tells what somebody else has changed since it was opened.
-    Passwords and what an operator had confirmed are not.
+    So is ``once``: a form that had been saved is not saved again. Passwords and what an operator
+    had confirmed are not.
     """
     kept = {
         name: value
         for name, value in form.items()
-        if name not in NOT_TYPED - {"seen"} and "password" not in name
+        if name not in NOT_TYPED - {"seen", "once"} and "password" not in name
     }
     is_typed = any(value for name, value in kept.items() if name not in NOT_TYPED)
     return msgspec.json.encode(kept).decode() if is_typed else ""

@@ -1,6 +1,7 @@
 """An operator's request as the pages receive it, and the responses that pages return."""
 
 import hashlib
+import secrets
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -8,6 +9,7 @@ from hmac import compare_digest
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -17,10 +19,16 @@ from masthead.console.account_figures import Asker, Counted, Counting
 from masthead.console.forms import Form
 from masthead.console.roles import Action, may, who_may
 from masthead.console.templating import template
-from masthead.store import Connection, Store, audit
+from masthead.store import Connection, Store, audit, saved_forms
 from masthead.store.operators import Operator
+from masthead.store.saved_forms import SavedForm
 
 Value = TypeVar("Value")
+
+_OF_A_PAGE = {"seen", "once"}
+"""Values of forms that a page has in place of its form."""
+
+_ONCE_BYTES = 16
 
 SAID = "masthead_said"
 """The cookie with the message of a change, which the next page shows."""
@@ -70,9 +78,30 @@ class PageRequest:
         """The books of the operator's account, for reading, with the timeout of a request."""
         return Books(self.store, self.account_id, has_time_limit=True)
 
-    def books_for(self, what: str) -> Books:
-        """Return the books for changes under the operator's name (:meth:`actor`)."""
-        return Books(self.store, self.account_id, self.actor(what), has_time_limit=True)
+    def books_for(self, what: str, then: str = "") -> Books:
+        """Return the books for changes under the operator's name (:meth:`actor`).
+
+        ``then`` is the path of the page that follows the change. With it, the form is saved once:
+        sent again, it leads to that page and changes nothing (decisions, "A form is saved once").
+        """
+        form = SavedForm(self._digest, then) if then and self._digest else None
+        return Books(self.store, self.account_id, self.actor(what), has_time_limit=True, form=form)
+
+    def path_after(self) -> str | None:
+        """Return the path to which saving this form led; None if it was not saved."""
+        if not self._digest:
+            return None
+        with self.reading() as connection:
+            return saved_forms.path_after(connection, self.account_id, self._digest)
+
+    @cached_property
+    def _digest(self) -> str:
+        """What identifies the form and its input; '' if the form has no one-time value."""
+        if not self.form.get("once"):
+            return ""
+        typed = {name: text for name, text in self.form.items() if text and name != "form_token"}
+        sent = msgspec.json.encode((self.http.url.path, sorted(typed.items())))
+        return hashlib.sha256(sent).hexdigest()
 
     def actor(self, what: str) -> audit.Actor:
         """Return the actor for the audit log; ``what`` has no personal data except ids."""
@@ -111,7 +140,7 @@ class PageRequest:
         said = _said(self.http)
         if self.kept and isinstance(values.get("form"), Form):
             values["form"].values.update(self.kept)
-            values.update({name: self.kept[name] for name in ("seen",) if name in self.kept})
+            values.update({name: text for name, text in self.kept.items() if name in _OF_A_PAGE})
         response = HTMLResponse(
             template(name).render(
                 request=self,
@@ -123,7 +152,12 @@ class PageRequest:
                 Action=Action,
                 form_token=form_token(self.http.state.session),
                 said=said,
-                **{"path": self.http.url.path, "kept": self.kept, **values},
+                **{
+                    "path": self.http.url.path,
+                    "kept": self.kept,
+                    "once": secrets.token_urlsafe(_ONCE_BYTES),
+                    **values,
+                },
             ),
             status,
         )

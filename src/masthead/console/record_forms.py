@@ -112,10 +112,10 @@ def _pages(record_form: RecordForm) -> list[Page]:
 def _save(request: PageRequest, record_form: RecordForm) -> Response:
     form, key = Form(request.form), _id(request)
     is_sure = not record_form.confirms or bool(form["sure"])
-    books = request.books_for(record_form.title.lower())
     said, taken, changes, is_as_shown = "", list[str](), list[Change](), True
     with request.books.snapshot() as inside:
         state = record_form.state(inside, key)
+    books = request.books_for(record_form.title.lower(), record_form.back(key, state))
     if not _may_type(request, record_form.fields_for(state), form):
         return _shown(request, record_form, form, state, status=403)
     try:

@@ -23,6 +23,7 @@ OF_AN_ACCOUNT = (
     "epochs",
     "credentials",
     "operators",
+    "saved_forms",
 )
 """The tables with an account's rows, except ``accounts``, in the order in which they are emptied:
 rows go before the rows that they refer to."""

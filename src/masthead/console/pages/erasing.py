@@ -30,7 +30,8 @@ def erase(request: PageRequest) -> Response:
         form.refuse("money", "Say what happens to the money of what is not delivered.")
     if not form.is_good:
         return _shown(request, form, 400)
-    with request.books_for("erase").together() as inside:
+    then = f"/subscribers/{key}"
+    with request.books_for("erase", then).together() as inside:
         subscribers.names(inside, key)  # refuses a reader who was merged meanwhile
         done = erasure.erase(inside, key, money, leave_traces=True)
     said = "The reader is erased."
@@ -42,7 +43,7 @@ def erase(request: PageRequest) -> Response:
         if error.code != "traces_left":
             raise
         said += " The database was busy, so its file may have traces: an operator removes them."
-    return request.go(f"/subscribers/{key}", said)
+    return request.go(then, said)
 
 
 def _name(names: subscribers.Texts, key: int) -> str:

@@ -98,7 +98,7 @@ def close(request: PageRequest) -> Response:
     made = None
     with form.refusing():
         made = operations.close(
-            request.books_for("close an issue"),
+            request.books_for("close an issue", _path(request)),
             _id(request),
             Grace(grace_issues, since if grace_issues else None),
             dry_run=not is_sure,
@@ -112,7 +112,7 @@ def gap(request: PageRequest) -> Response:
     is_sure = bool(form["sure"])
     with form.refusing():
         made = operations.make_gap_list(
-            request.books_for("make a gap list"), _id(request), dry_run=not is_sure
+            request.books_for("make a gap list", _path(request)), _id(request), dry_run=not is_sure
         )
     return _made(request, form, made, "gap", is_sure=is_sure)
 
@@ -122,10 +122,9 @@ def _made(
 ) -> Response:
     if made is None:
         return _shown(request, form, 400)
-    key = _id(request)
     if is_sure:
-        return request.go(f"/issues/{key}", sentence(made.sentence))
-    found, _ = operations.show(request.books, key)
+        return request.go(_path(request), sentence(made.sentence))
+    found, _ = operations.show(request.books, _id(request))
     return request.page(
         "issue_preview",
         issue=found,
@@ -149,12 +148,12 @@ def reopen(request: PageRequest) -> Response:
     is_sure = bool(form["sure"])
     with form.refusing():
         done = operations.reopen(
-            request.books_for("reopen an issue"), _id(request), dry_run=not is_sure
+            request.books_for("reopen an issue", _path(request)), _id(request), dry_run=not is_sure
         )
     if done is None:
         return _shown(request, form, 400)
     if is_sure:
-        return request.go(f"/issues/{_id(request)}", sentence(done.sentence))
+        return request.go(_path(request), sentence(done.sentence))
     found, _ = operations.show(request.books, _id(request))
     return request.page("issue_reopen", issue=found, done=done)
 
@@ -177,6 +176,10 @@ def file(request: PageRequest) -> Response:
 
 def _id(request: PageRequest) -> int:
     return int(request.ids["id"])
+
+
+def _path(request: PageRequest) -> str:
+    return f"/issues/{_id(request)}"
 
 
 pages = [

@@ -37,7 +37,8 @@ def merge(request: PageRequest) -> Response:
     if is_finding(form) or other is None:
         return _shown(request, form, 200 if is_finding(form) else 400)
     kept, gone = (other, key) if form["kept"] == "other" else (key, other)
-    books = request.books_for("merge")
+    then = f"/subscribers/{kept}"
+    books = request.books_for("merge", then)
     merging = None
     with form.refusing("other"), books.together(dry_run=not form["sure"]) as inside:
         both = finding.sides(inside, {kept: "", gone: ""})
@@ -46,7 +47,7 @@ def merge(request: PageRequest) -> Response:
         if form["sure"] and done.sentence != form["will"]:
             raise BadInput("this is not what was shown before: look at it again, then merge")
     if form["sure"] and form.is_good:
-        return request.go(f"/subscribers/{kept}", "The two readers are one now.")
+        return request.go(then, "The two readers are one now.")
     return _shown(request, form, 200 if form.is_good else 400, merging)
 
 

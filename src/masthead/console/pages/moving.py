@@ -60,8 +60,9 @@ def move(request: PageRequest) -> Response:
         last if when == "while" else None,
     )
     with form.refusing():
-        done = moving.move(request.books_for("move a reader"), key, wanted)
-        return request.go(f"/subscribers/{key}", _told(chosen, wanted, done.first))
+        then = f"/subscribers/{key}"
+        done = moving.move(request.books_for("move a reader", then), key, wanted)
+        return request.go(then, _told(chosen, wanted, done.first))
     return _shown(request, form, key, 400)
 
 

@@ -31,8 +31,9 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
 
 def remove(request: PageRequest) -> Response:
     """Remove copies that wait."""
-    replacements.remove(request.books_for("remove a replacement"), int(request.ids["id"]))
-    return request.go("/replacements", "The copy is not sent.")
+    then = "/replacements"
+    replacements.remove(request.books_for("remove a replacement", then), int(request.ids["id"]))
+    return request.go(then, "The copy is not sent.")
 
 
 def file(request: PageRequest) -> Response:

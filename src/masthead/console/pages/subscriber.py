@@ -28,11 +28,12 @@ def subscriber(request: PageRequest) -> Response:
 def add_note(request: PageRequest) -> Response:
     """Add the note in the form."""
     form, key = Form(request.form), int(request.ids["id"])
+    then = f"/subscribers/{key}#timeline"
     with form.refusing("text"):
-        notes.add(request.books_for("add a note"), key, request.form.get("text", ""))
+        notes.add(request.books_for("add a note", then), key, request.form.get("text", ""))
     if not form.is_good:
         return _shown(request, form, 400)
-    return request.go(f"/subscribers/{key}#timeline", "The note was added.")
+    return request.go(then, "The note was added.")
 
 
 def edit_note(request: PageRequest) -> Response:
@@ -45,9 +46,10 @@ def save_note(request: PageRequest) -> Response:
     """Correct the note: one's own of today, as a manager any."""
     form = Form(request.form)
     note = notes.show(request.books, int(request.ids["id"]))
+    then = f"/subscribers/{note.subscriber_id}#timeline"
     try:
         notes.correct(
-            request.books_for("correct a note"),
+            request.books_for("correct a note", then),
             note.note_id,
             request.form.get("text", ""),
             of_anybody=request.operator.role == "manager",
@@ -55,7 +57,7 @@ def save_note(request: PageRequest) -> Response:
     except BadInput as error:
         form.refuse("text", sentence(error))
         return _note(request, note, form, 400)
-    return request.go(f"/subscribers/{note.subscriber_id}#timeline", "The note was corrected.")
+    return request.go(then, "The note was corrected.")
 
 
 def _note(request: PageRequest, note: notes.Note, form: Form, status: int = 200) -> Response:

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 from masthead.contract.moments import date_in, second_in
 from masthead.errors import MastheadError, StoreBusy
-from masthead.store import accounts, audit, commits, deletions
+from masthead.store import accounts, audit, commits, deletions, saved_forms
 from masthead.store.books.ids import next_ids
 from masthead.store.books.pending_rows import Pending, Record
 from masthead.store.database import Connection, Queries, Row, Store, Value
+from masthead.store.saved_forms import SavedForm
 
 Mode = Literal["here", "elsewhere"]
 
@@ -163,19 +164,23 @@ def operation(
     *,
     dry_run: bool = False,
     mode: Mode = "here",
+    form: SavedForm | None = None,
 ) -> Iterator[Operation]:
     """Run the block in one transaction that has locked the account, with its own commit.
 
     At the end, it writes the audit entry (``Operation.say``), drops a commit that no row got, and
     stamps the commit after the transaction. A dry run is rolled back instead and leaves no trace.
-    Raises NotFound if there is no such account, MastheadError if the account is not in ``mode``. An
-    exception in the block undoes everything.
+    ``form`` is the form that asks for it. Raises NotFound if there is no such account,
+    MastheadError if the account is not in ``mode`` or the form was saved before. An exception in
+    the block undoes everything.
     """
     with store.writer() as connection:
         with suppress(_DryRunError), connection.transaction():
             connection.lock_account(account_id)
             store.check_schema(connection)
             check_mode(connection, account_id, mode)
+            if form is not None and not dry_run:
+                saved_forms.note(connection, account_id, form, store.clock())
             books = Operation(store, connection, account_id)
             yield books
             # Also in a dry run, so that the database can refuse the same rows.

@@ -158,12 +158,12 @@ def served(reading: Reading, issue: IssueLists) -> list[Served]:
             WHERE account_id = :account_id AND mailing_list_id IN ({_listed(issue.ids)})
                 AND free_copies > 0) AS e
         JOIN subscriptions AS s
-            ON s.account_id = e.account_id AND s.subscription_id = e.subscription_id
+            ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
         LEFT JOIN subscription_issues AS r
-            ON r.account_id = e.account_id AND r.issue_id = :issue_id
+            ON r.account_id = :account_id AND r.issue_id = :issue_id
             AND r.subscription_id = {RECEIVED_BY}
         LEFT JOIN addresses AS a
-            ON a.account_id = r.account_id AND a.address_id = r.address_id
+            ON a.account_id = :account_id AND a.address_id = r.address_id
         GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
         """,
         issue_id=issue.issue_id,

@@ -127,9 +127,9 @@ def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
         SELECT s.subscriber_id, s.first_name, s.last_name, s.email, a.company, a.address,
             a.zip_code, a.city
         FROM subscribers AS s LEFT JOIN addresses AS a
-            ON a.account_id = s.account_id AND a.address_id = (
+            ON a.account_id = :account_id AND a.address_id = (
                 SELECT max(n.address_id) FROM addresses AS n
-                WHERE n.account_id = s.account_id AND n.subscriber_id = s.subscriber_id)
+                WHERE n.account_id = :account_id AND n.subscriber_id = s.subscriber_id)
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed_ids})
         """,
     )
@@ -139,7 +139,7 @@ def described(books: Reading, ids: Iterable[int]) -> dict[int, str]:
         SELECT s.subscriber_id, s.subscription_id, coalesce(p.name, ''), coalesce(s.type, ''),
             coalesce(s.issues, 0), s.date_expired
         FROM subscriptions AS s JOIN publications AS p
-            ON p.account_id = s.account_id AND p.publication_id = s.publication_id
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
         WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed_ids})
             AND s.cancelled_on IS NULL
         ORDER BY s.subscription_id
