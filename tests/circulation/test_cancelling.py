@@ -98,14 +98,14 @@ def test_it_is_undone_exactly_until_the_next_issue_is_closed(desk: Desk) -> None
     assert "an order begins" in refusal(desk, cancelling.cancel, 1, refund=True)
     issues.close(desk.books, 1)
     said = refusal(desk, cancelling.uncancel, 1)
-    assert said.startswith("subscription 1 was cancelled on 2026-01-20, and No. 1 of 2026-02-01")
+    assert said.startswith("Tide (print) was cancelled on 2026-01-20, and No. 1 of 2026-02-01")
 
 
 def test_after_an_issue_it_ends_with_its_closing(desk: Desk) -> None:
     """decisions, "When it ends"; its last day is that before the first issue that is not sent."""
     assert desk.subscription(1)["date_expired"] == "2026-06-30"
     made = cancelling.cancel(desk.books, 1, refund=True, after_issue=2)
-    assert made.later == "after issue 2 (Tide No. 2, 2026-03-01)"
+    assert made.later == "after Tide No. 2 (2026-03-01)"
     found = desk.subscription(1)
     assert (found["date_expired"], found["issues"]) == ("2026-03-31", 5)
     assert found["renew_campaign_active"] == 0
@@ -183,7 +183,7 @@ def test_the_commands_cancel_and_undo(desk: Desk, url: str) -> None:
     both = run(*cancel, "--after-issue=2", "--at-end", exit_status=2)
     assert "not both" in both
     assert "nothing is left" in run(*cancel, "--refund", "--at-end", exit_status=1)
-    said = "subscription 1 is cancelled: it ends after issue 2 (Tide No. 2, 2026-03-01)"
+    said = "subscription 1 is cancelled: it ends after Tide No. 2 (2026-03-01)"
     assert run(*cancel, "--after-issue=2", "--reason=moved", "--dry-run").splitlines() == [
         f"{said}, and what is unearned then is earned, because: moved",
         "nothing was changed: this was a dry run",

@@ -166,7 +166,7 @@ def test_an_issue_is_delivered_out_of_the_oldest_term(desk: Desk) -> None:
 
 def test_an_issue_that_cannot_be_closed_is_named(desk: Desk) -> None:
     """circulation, "Close", and "Issues close in the order of their dates"."""
-    with pytest.raises(BadInput, match=r"issue 4 .* before issue 3 \(Tide no. 3, 2026-03-01\)"):
+    with pytest.raises(BadInput, match=r"Tide no. 4 .* before Tide no. 3 \(2026-03-01\)"):
         close(desk, 4)
     with pytest.raises(NotFound, match="no issue 99"):
         close(desk, 99)

@@ -103,7 +103,7 @@ def test_a_payment_is_not_to_come_not_before_its_order_and_not_a_part(desk: Desk
         (Payment(paid_on="2026-03-29"), "the order is of 2026-03-30"),
         (
             Payment(cents=1200),
-            "12.84 USD is due for order 2, not 12.00 USD: a part cannot be booked",
+            "12.84 USD is due for the order, not 12.00 USD: a part cannot be booked",
         ),
     ):
         assert words in refused(desk, payments.pay, 2, payment)

@@ -83,7 +83,7 @@ def test_what_is_delivered_and_earned_is_not_refunded_with_nothing(desk: Desk) -
     subscriptions.set_values(desk.books, 1, Values(copies=12, how="convert"))
     issues.close(desk.books, 1)
     for cents, words in ((None, "and nothing of it is unearned"), (0, "nothing was changed")):
-        with pytest.raises(BadInput, match=f"item 1 has no issues left.*{words}"):
+        with pytest.raises(BadInput, match=f"the item has no issues left.*{words}"):
             refund(desk, 1, cents)
     (item,) = desk.table("order_items")
     assert (item["refunded"], item["refund_date"]) == (0, None)

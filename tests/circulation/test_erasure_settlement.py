@@ -47,7 +47,7 @@ def test_a_reader_with_issues_left_is_erased_only_if_it_is_said_what_becomes_of_
     before = desk.everything()
     with pytest.raises(BadInput) as refusal:
         erasure.erase(desk.books, 1)
-    assert "subscription 1 of Tide: 11 issues left, 33.00 USD unearned" in str(refusal.value)
+    assert "Tide: 11 issues left, 33.00 USD unearned" in str(refusal.value)
     assert refusal.value.code == "not_settled"
     assert desk.everything() == before
 

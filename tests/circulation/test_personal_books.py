@@ -221,12 +221,12 @@ def test_who_is_erased_orders_nothing_and_gets_no_new_address(desk: Desk) -> Non
     """decisions, "Personal data: erasing": what is blank stays blank."""
     erase(desk)
     before = desk.everything()
-    with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
+    with pytest.raises(BadInput, match="the reader was deleted on 2026-04-15"):
         place(desk, Order(Person(ADA), [Item(YEAR)]))
     to = {"address": f"3 {WORD} Row", "city": WORD}
-    with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
+    with pytest.raises(BadInput, match="the reader was deleted on 2026-04-15"):
         subscriptions.move(desk.books, OF_ADA, to)
-    with pytest.raises(BadInput, match="subscriber 1 was deleted on 2026-04-15"):
+    with pytest.raises(BadInput, match="the reader was deleted on 2026-04-15"):
         subscriptions.move_for_a_while(desk.books, OF_ADA, to, "2026-11-01", "2026-11-30")
     assert desk.everything() == before
 

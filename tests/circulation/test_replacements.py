@@ -41,7 +41,7 @@ def test_a_copy_that_is_sent_again_is_no_served_issue_and_earns_nothing(
     before = desk.everything()
     done = replacements.send_again(desk.books, 1, 4)
     assert done.sentence == (
-        "subscription 1 gets 1 copy of issue 4 (Tide Tide 4, 2026-04-01) again, with the next file "
+        "subscription 1 gets 1 copy of Tide 4 (2026-04-01) again, with the next file "
         "of replacements"
     )
     (row,) = written(desk, tmp_path / "again.csv")
@@ -77,7 +77,7 @@ def test_a_copy_goes_to_the_address_of_the_day_of_the_file(desk: Desk, tmp_path:
 
 def test_only_a_printed_copy_that_was_delivered_is_sent_again_and_once(desk: Desk) -> None:
     again = replacements.send_again
-    assert "has not received issue 5" in refused(desk, again, 1, 5)
+    assert "has not received Tide 5" in refused(desk, again, 1, 5)
     assert "from 1 to 1, not 2" in refused(desk, again, 1, 4, 2)
     assert "from 1 to 1, not 0" in refused(desk, again, 1, 4, 0)
     for unknown in ((99, 4), (1, 99)):

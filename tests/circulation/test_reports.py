@@ -300,7 +300,7 @@ def test_a_day_that_is_still_to_come_has_no_report(books: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("press-run", 99), "account 1 has no issue 99\n"),
+        (("press-run", 99), "account 1 has no issue 99; `masthead issue list` lists all\n"),
         (
             ("expiries", "--publication=99"),
             "account 1 has no publication 99; `masthead catalogue publication list` lists them\n",
@@ -318,11 +318,11 @@ def test_a_day_that_is_still_to_come_has_no_report(books: str) -> None:
         ),
         (
             ("circulation", 12),
-            f"issue 12 (Tide December 2025) {NO_LIST.format(12)}",
+            f"Tide December 2025 {NO_LIST.format(12)}",
         ),
         (
             ("press-run", 9),
-            f"issue 9 (Tide September 2025) {NO_LIST.format(9)}",
+            f"Tide September 2025 {NO_LIST.format(9)}",
         ),
     ],
 )

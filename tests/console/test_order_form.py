@@ -240,3 +240,20 @@ def test_an_order_that_brings_something_else_meanwhile_is_looked_at_again(
     assert "Something has changed meanwhile" in again.text
     assert "Begins a second subscription" in summary(again)
     assert save(clerk, again).status_code == 200
+
+
+def test_the_first_issue_is_chosen_among_those_of_what_is_ordered(
+    desk: Desk, clerk: Browser
+) -> None:
+    """Without JavaScript, by the names of the publications; an issue of another one is refused."""
+    desk.put("publications", publication_id=2, name="Gale")
+    desk.put("issues", issue_id=2, publication_id=2, name="Winter", date="2190-12-01")
+    page = " ".join(clerk.get(NEW).text.split())
+    assert 'name="bundle" data-narrows="first_issue"' in page
+    assert '<optgroup label="Tide" data-of="1 2"> <option value="1">March' in page
+    assert '<optgroup label="Gale" data-of=""> <option value="2">Winter' in page
+    refused = checked(clerk, payer_id="27", first_issue="2")
+    assert refused.status_code == 400
+    assert '<a href="#first_issue">Gale Winter (1 December 2190) is no issue of' in " ".join(
+        refused.text.split()
+    )

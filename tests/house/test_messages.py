@@ -1,6 +1,7 @@
 """No command and no option below ``cli``: clerks read the messages in a browser.
 
-An error says what is wrong, and carries a code; ``cli`` and ``console`` add their own hints.
+An error says what is wrong, and carries a code. By that, ``cli`` adds a hint, and ``console`` says
+something else about an id.
 """
 
 from __future__ import annotations
@@ -171,14 +172,14 @@ def test_a_docstring_and_an_argument_for_a_process_are_no_messages() -> None:
 
 def test_each_code_has_a_hint_of_the_command_line_and_none_is_unused(errors: list[Coded]) -> None:
     assert {one.code for one in errors} - {""} == set(hints.HINTS)
-    assert set(of_console.HINTS) <= set(hints.HINTS)
+    assert set(of_console.UNKNOWN) <= set(hints.HINTS)
 
 
 def test_each_error_carries_what_its_hints_show(errors: list[Coded]) -> None:
     lacking = [
         (one.place, name)
         for one in errors
-        for each in (hints.HINTS, of_console.HINTS)
+        for each in (hints.HINTS, of_console.UNKNOWN)
         for name in names_in(each.get(one.code, "")) - one.values
     ]
     assert not lacking

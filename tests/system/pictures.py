@@ -80,7 +80,7 @@ def _reopen(browser: Browser) -> None:
 def _letters(browser: Browser) -> None:
     browser.read_until("#counted", "Counted")
     browser.send("Look at what will be written")
-    browser.read_until(".summary", "effort")
+    browser.read_until(".summary", "letter")
 
 
 def _counted(browser: Browser) -> None:
@@ -95,7 +95,7 @@ PAGES = (
     Shown("address", "Correct an address", "/addresses/1/edit"),
     Shown("merge", "Merge two readers", "/subscribers/1/merge"),
     Shown("merge-sentence", "Before two readers are merged", "/subscribers/1/merge?other=2"),
-    Shown("login", "A new login", "/subscribers/1/login"),
+    Shown("login", "A new code or password", "/subscribers/1/login"),
     Shown("erase", "Erase a subscriber", "/subscribers/1/erase"),
     Shown("change", "Change a subscription", "/subscriptions/1/set"),
     Shown("suspend", "Suspend a subscription", "/subscriptions/1/suspend"),
@@ -120,7 +120,7 @@ PAGES = (
     Shown("replacements", "Copies to send again", "/replacements"),
     Shown("renewals", "Renewals", "/renewals", _counted),
     Shown("letters", "Before letters are written", "/renewals", _letters),
-    Shown("effort", "Efforts of a publication", "/renewals/1/effort"),
+    Shown("effort", "Letters of a publication", "/renewals/1/effort"),
     Shown("reports", "Reports", "/reports"),
     *(
         Shown(f"report-{kind}", f"Report: {kind.replace('-', ' ')}", f"/reports/{kind}", _counted)

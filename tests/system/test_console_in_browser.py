@@ -270,7 +270,7 @@ def test_letters_are_looked_at_before_they_are_written(browser: Browser, console
     """rules, "What is sent twice": the page that says so is as good as the others."""
     browser.open(f"{console}/renewals")
     browser.send("Look at what will be written")
-    browser.read_until("form .summary", "effort 1")
+    browser.read_until("form .summary", "letter 1")
     if AXE.exists():
         assert browser.violations() == []
     browser.set_width(390)
@@ -283,7 +283,7 @@ def test_a_form_works_while_figures_are_being_counted(browser: Browser, console:
     browser.read_until("#counted:not([hx-get])", "Counted")
     browser.set_attributes("#counted", attributes_while_counting("/renewals"))
     browser.send("Look at what will be written")
-    browser.read_until("form .summary", "effort 1")
+    browser.read_until("form .summary", "letter 1")
 
 
 def attributes_while_counting(url: str) -> dict[str, str]:
@@ -311,6 +311,19 @@ def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> 
     assert browser.focused() == "Save the order"
     browser.press(Keys.ENTER)
     browser.read_until(".notice.good", "The order was saved.")
+
+
+def test_what_is_ordered_narrows_the_first_issue(browser: Browser, console: str) -> None:
+    browser.open(f"{console}/orders/new")
+    groups = "[...document.querySelectorAll('#first_issue optgroup:not([hidden])')]"
+    labels = f"return {groups}.map((group) => group.label)"
+    assert len(browser.run(labels)) > 1
+    browser.choose("#bundle", "Harbor")
+    assert browser.run(labels) == ["Harbor & Coast"]
+    browser.run(f"{groups}[0].querySelector('option').selected = true")
+    browser.choose("#bundle", "Northfield")
+    assert browser.run(labels) == ["Northfield Weekly"]
+    assert browser.run("return document.querySelector('#first_issue').value") == ""
 
 
 def test_who_is_chosen_fills_the_choices_of_an_order(browser: Browser, console: str) -> None:

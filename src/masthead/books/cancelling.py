@@ -14,6 +14,7 @@ from masthead.store.books import cancelling, catalogue, uncancelling
 from masthead.store.books.cancel_reasons import reasons
 from masthead.store.books.details import look_at_subscription
 from masthead.store.books.issue import find_issue
+from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.subscription import changeable, stored_subscription
 
@@ -127,7 +128,8 @@ def cancel(
             if left <= 0:
                 state = "is unlimited" if left else "has no issue left"
                 raise BadInput(
-                    f"subscription {subscription_id} {state}: cancel it now, or after an issue"
+                    f"{subscription_named(change, subscription_id)} {state}: cancel it now, or "
+                    "after an issue"
                 )
             later = f"when {counted(left, 'issue left is', 'issues left are')} used up"
         done = Cancelled(subscription_id, left, refund, change.currency, name, later=later)

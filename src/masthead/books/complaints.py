@@ -10,6 +10,8 @@ from masthead.circulation.copy_classes import MAKE_GOOD
 from masthead.contract.books import ANSWERS, COMPLAINTS
 from masthead.errors import BadInput
 from masthead.store.books import reader_notes
+from masthead.store.books.issue import find_issue
+from masthead.store.books.names import subscription_named
 from masthead.store.books.reader_notes import Counted, OfIssue
 from masthead.store.books.replacements import Received
 from masthead.store.books.replacements import received as received_issues
@@ -76,8 +78,8 @@ def answer(
 
     ``extended`` adds a free issue of the class make-good (:func:`books.subscriptions.extend`),
     ``sent_again`` sends all its copies again (:func:`books.replacements.send_again`). Raises what
-    these raise. Raises NotFound if there is no such subscription, BadInput if the subscription did
-    not receive the issue, if its reader is deleted, or if the text is too long.
+    these raise. Raises NotFound if there is no such subscription or issue, BadInput if the
+    subscription did not receive the issue, if its reader is deleted, or if the text is too long.
     """
     text = checked(text)
     with books.together(dry_run=dry_run) as inside, inside.change() as change:
@@ -85,8 +87,8 @@ def answer(
         found = reader_notes.received(change, subscription_id, issue_id)
         if found is None:
             raise BadInput(
-                f"subscription {subscription_id} did not receive issue {issue_id}, so there is no "
-                "copy to complain about",
+                f"{subscription_named(change, subscription_id)} did not receive "
+                f"{find_issue(change, issue_id).title}, so there is no copy to complain about",
                 field="issue",
             )
         reader_notes.check_open(change, found.subscriber_id)

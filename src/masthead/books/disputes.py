@@ -10,6 +10,7 @@ from masthead.errors import BadInput, NotFound
 from masthead.store.books import disputes
 from masthead.store.books.disputes import InDispute
 from masthead.store.books.earlier_orders import check_bookable
+from masthead.store.books.names import order_named
 from masthead.store.books.operation import Operation
 
 __all__ = ["TEXT_MAX", "Disputed", "InDispute", "Settled", "dispute", "in_dispute", "settle"]
@@ -52,7 +53,8 @@ def dispute(
         day = day or change.today
         if found.is_open:
             raise BadInput(
-                f"order {order_id} is disputed since {found.disputed_on} already: settle that first"
+                f"{order_named(change, order_id)} is disputed since {found.disputed_on} already: "
+                "settle that first"
             )
         if day > change.today:
             raise BadInput(f"{day} is still to come", field="disputed_on")
@@ -99,7 +101,9 @@ def settle(books: Books, order_id: int, *, is_upheld: bool, dry_run: bool = Fals
     with books.change(dry_run=dry_run) as change:
         found = _found(change, order_id)
         if not found.is_open:
-            raise BadInput(f"order {order_id} is not disputed: there is nothing to settle")
+            raise BadInput(
+                f"{order_named(change, order_id)} is not disputed: there is nothing to settle"
+            )
         disputes.end(change, order_id, "upheld" if is_upheld else "rejected")
         done = Settled(order_id, is_upheld, found.paid_on is not None, change.currency)
         if is_upheld:

@@ -83,7 +83,7 @@ def erase(
     with books.together() as inside:
         ending = left(inside, subscriber_id)
         if ending and money is None:
-            lines = [f"subscriber {subscriber_id} has issues or money left:"]
+            lines = ["the reader has issues or money left:"]
             lines += [each.said for each in ending]
             lines.append(
                 "nothing was changed: give back what is unearned with its tax, or keep it; both "

@@ -11,6 +11,7 @@ from masthead.errors import BadInput
 from masthead.store.books import moving
 from masthead.store.books.contact_details import names_of
 from masthead.store.books.moving import Movable
+from masthead.store.books.names import reader_named, subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_lookup import addresses_of
 from masthead.store.books.subscription import changeable, spans
@@ -120,7 +121,9 @@ def _checked(change: Operation, subscriber_id: int, wanted: Move) -> str | None:
     for key in wanted.subscriptions:
         if changeable(change, key).subscriber_id != subscriber_id:
             raise BadInput(
-                f"subscription {key} is not of subscriber {subscriber_id}", field="subscriptions"
+                f"{subscription_named(change, key)} is not a subscription of "
+                f"{reader_named(change, subscriber_id)}",
+                field="subscriptions",
             )
     present = addresses_of(change, [subscriber_id])[subscriber_id].values()
     if said := refusal(wanted.address, present):

@@ -67,7 +67,7 @@ def correct(
         reader_notes.check_open(change, note.subscriber_id)
         if not (of_anybody or may_correct(note, author_of(books), change.today)):
             raise BadInput(
-                f"note {note_id} is of {note.author} and of {(note.noted_at or '')[:10]}: authors "
+                f"the note is of {note.author} and of {(note.noted_at or '')[:10]}: authors "
                 "correct their own notes on the same day, and managers correct any"
             )
         reader_notes.set_note(change, note_id, text)

@@ -19,7 +19,9 @@ from masthead.store.books.extendable_subscriptions import (
     named,
     running,
 )
+from masthead.store.books.issue import find_issue
 from masthead.store.books.item_pricing import PricedItem
+from masthead.store.books.names import reader_named, subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_money import Term
 from masthead.store.books.order_people import Resolved
@@ -74,17 +76,24 @@ class Lines:
             said = "an order extends a subscription, or begins a new one: leave one of the two out"
         elif found.subscriber_id != reader:
             said = (
-                f"subscription {found.subscription_id} is of subscriber {found.subscriber_id}, and "
-                f"not of {reader}"
+                f"{self._name(found)} is a subscription of "
+                f"{reader_named(self._change, found.subscriber_id)}, and not of "
+                f"{reader_named(self._change, reader)}"
             )
         elif not any(map(found.is_of, priced.lines)):
             said = (
-                f"subscription {found.subscription_id} is of publication {found.publication_id}, "
-                f"{found.type}, of which the item gives nothing"
+                f"the order gives nothing of {self._name(found)}: choose a subscription that it "
+                "can extend"
             )
         if said is not None:
             raise RefusedOrder("subscription_id", said, number)
         self._named[priced.item.subscription_id] = found
+
+    def _name(self, found: Named | Extendable) -> str:
+        return subscription_named(self._change, found.subscription_id)
+
+    def _issue_title(self, issue_id: int) -> str:
+        return find_issue(self._change, issue_id).title
 
     def tell_apart(self, items: Iterable[tuple[PricedItem, Resolved]]) -> None:
         """Note which readers get a publication and type at several addresses."""
@@ -112,28 +121,28 @@ class Lines:
                 "first_issue",
                 f"account {self._change.account_id} has no issue {issue_id}",
                 number,
-                code="not_in_catalogue",
-                thing="issue",
+                code="unknown_issue",
             )
         publication_id, day, never_comes = issue
         if publication_id not in {line.publication_id for line in priced.lines}:
             raise RefusedOrder(
                 "first_issue",
-                f"issue {issue_id} is one of publication {publication_id}, of which bundle "
-                f"{priced.item.bundle_id} gives nothing",
+                f"{self._issue_title(issue_id)} is no issue of what is ordered: choose one that "
+                "is, or none",
                 number,
             )
         if never_comes:
             raise RefusedOrder(
                 "first_issue",
-                f"issue {issue_id} was closed without a mailing list, so no reader gets it",
+                f"{self._issue_title(issue_id)} was closed without a mailing list, so no reader "
+                "gets it",
                 number,
             )
         newest = publication_of(self._change, publication_id).newest_closed
         if newest is not None and day < newest:
             raise RefusedOrder(
                 "first_issue",
-                f"issue {issue_id} is of {day}, before {newest}: the newest closed issue is the "
+                f"{self._issue_title(issue_id)} is before {newest}: the newest closed issue is the "
                 "earliest with which a subscription can begin",
                 number,
             )
@@ -171,8 +180,8 @@ class Lines:
                 if has_left and first is not None:
                     raise RefusedOrder(
                         "first_issue",
-                        f"subscription {found.subscription_id} has issues left, so that no first "
-                        "issue can be chosen: begin a new subscription beside it",
+                        f"{self._name(found)} has issues left, so that no first issue can be "
+                        "chosen: begin a new subscription beside it",
                         number,
                         code="needs_new_subscription",
                     )
@@ -227,8 +236,8 @@ class Lines:
         if found.least == UNLIMITED:
             raise RefusedOrder(
                 "bundle_id",
-                f"subscription {found.subscription_id} is unlimited, so no issue of this order "
-                "would ever be delivered: begin a new subscription beside it",
+                f"{self._name(found)} is unlimited, so no issue of this order would ever be "
+                "delivered: begin a new subscription beside it",
                 number,
                 code="needs_new_subscription",
             )

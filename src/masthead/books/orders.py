@@ -17,6 +17,7 @@ from masthead.store.books import order_money, order_readers, order_records, simi
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.extendable_subscriptions import named
 from masthead.store.books.item_pricing import PricedItem, price_item
+from masthead.store.books.names import order_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
 from masthead.store.books.order_people import Resolved, resolve
@@ -224,8 +225,8 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
     if known.content_digest is not None and known.content_digest != content:
         raise RefusedOrder(
             "external_reference",
-            f"order {known.order_id} has the reference {order.reference!r} and other content: give "
-            "the other order another reference, or refund that one",
+            f"{order_named(change, known.order_id)} has the reference {order.reference!r} and "
+            "other content: give the other order another reference, or refund that one",
         )
     placed = Placed(known.order_id, True, False, known.subscriber_id, (), 0, change.currency)
     is_due = order.is_paid and known.paid_on is None

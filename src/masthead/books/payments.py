@@ -15,6 +15,7 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.books import order_money
 from masthead.store.books.earlier_orders import check_bookable
+from masthead.store.books.names import order_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import show_order
 from masthead.store.books.order_money import BookedOrder, Booking, Marked, Term
@@ -77,13 +78,14 @@ def pay(books: Books, order_id: int, payment: Payment = TODAY, *, dry_run: bool 
         _check_day(change, order, payment.paid_on)
         if order.paid_on is not None:
             raise BadInput(
-                f"order {order_id} was paid on {order.paid_on} already: nothing was changed"
+                f"{order_named(change, order_id)} was paid on {order.paid_on} already: nothing "
+                "was changed"
             )
         due = due_terms(change, order)
         if due is None:
             raise BadInput(
-                f"order {order_id} has nothing left to pay for: what it brought was refunded or "
-                "cancelled"
+                f"{order_named(change, order_id)} has nothing left to pay for: what it brought was "
+                "refunded or cancelled"
             )
         if payment.cents is not None:
             _check_sum(change, order_id, payment.cents)
@@ -109,7 +111,7 @@ def _check_sum(change: Operation, order_id: int, cents: int) -> None:
     due = show_order(change.connection, change.account_id, order_id).due
     if cents != due:
         raise BadInput(
-            f"{in_currency(due, change.currency)} is due for order {order_id}, not "
+            f"{in_currency(due, change.currency)} is due for the order, not "
             f"{in_currency(cents, change.currency)}: a part cannot be booked; book the payment "
             "when all of it has come",
             field="amount",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from masthead.books.account import Books
 from masthead.errors import BadInput
 from masthead.store.books import reader_logins
+from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_logins import Login
 
@@ -67,7 +68,8 @@ def set_password(books: Books, subscriber_id: int) -> NewPassword:
     with books.change() as change:
         if not _current(change, subscriber_id).email:
             raise BadInput(
-                f"subscriber {subscriber_id} has no email address, which a password goes with"
+                f"{reader_named(change, subscriber_id)} has no email address, which a password "
+                "goes with"
             )
         reader_logins.set_password(change, subscriber_id, digest)
         done = NewPassword(subscriber_id, password)
@@ -78,5 +80,7 @@ def set_password(books: Books, subscriber_id: int) -> NewPassword:
 def _current(change: Operation, subscriber_id: int) -> Login:
     found = reader_logins.login_of(change, subscriber_id)
     if found.delete_date is not None:
-        raise BadInput(f"subscriber {subscriber_id} was deleted on {found.delete_date[:10]}")
+        raise BadInput(
+            f"{reader_named(change, subscriber_id)} was deleted on {found.delete_date[:10]}"
+        )
     return found

@@ -25,6 +25,7 @@ from masthead.contract.printable import counted
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput, NotFound
 from masthead.store.books import order_money
+from masthead.store.books.names import order_named
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_details import show_order
 from masthead.store.books.order_money import BookedItem, BookedOrder, Booking, Term
@@ -155,7 +156,7 @@ def refund(
             cents = amount_by_default(held.item, held.money) if held.terms else held.most
             if not cents and over:
                 raise BadInput(
-                    f"item {found.order_item_id} {over}, and nothing of it is unearned: say how "
+                    f"the item {over}, and nothing of it is unearned: say how "
                     f"much to give back of the {in_currency(held.most, change.currency)} that are "
                     "left of what was paid",
                     code="needs_amount",
@@ -167,11 +168,11 @@ def refund(
             elif not held.is_paid:
                 why = ", since it ended unpaid"
             raise BadInput(
-                f"{in_currency(cents, change.currency)} is more than can be refunded of item "
-                f"{found.order_item_id}: at most {in_currency(held.most, change.currency)}{why}"
+                f"{in_currency(cents, change.currency)} is more than can be refunded of the "
+                f"item: at most {in_currency(held.most, change.currency)}{why}"
             )
         if not cents and over:
-            raise BadInput(f"item {found.order_item_id} {over}: nothing was changed")
+            raise BadInput(f"the item {over}: nothing was changed")
         done = _refund_item(change, order, found, held, cents)
         change.say(done.sentence)
     return done
@@ -301,12 +302,14 @@ def allow(
         found = _item_of(order, item_id)
         item_id = found.order_item_id
         if order.paid_on is None:
-            raise BadInput(f"order {order_id} is not paid: there is no money to give back")
+            raise BadInput(
+                f"{order_named(change, order_id)} is not paid: there is no money to give back"
+            )
         held = _held(change, order, found)
         terms, money, item, unearned, most = *held[:3], held.unearned, held.most_of_allowance
         if not 0 < cents <= most:
             raise BadInput(
-                f"an allowance for item {item_id} is more than 0 and at most "
+                "an allowance for the item is more than 0 and at most "
                 f"{in_currency(most, change.currency)}, its unearned revenue with tax; a "
                 "refund gives back more, and ends the issues"
             )
@@ -342,14 +345,14 @@ def _item_of(order: BookedOrder, item_id: int | None) -> BookedItem:
     if item_id is None:
         if len(items) != 1:
             raise BadInput(
-                f"order {order.order_id} has the items {', '.join(map(str, items)) or '(none)'}: "
-                "choose one of them",
+                f"the order has {counted(len(items), 'item')}: choose one of them",
                 code="several_items",
+                items=", ".join(map(str, items)),
             )
         (item_id,) = items
     if item_id not in items:
         raise NotFound(
-            f"order {order.order_id} has no item {item_id}",
+            "the order has no such item",
             code="unknown_item",
             order=order.order_id,
         )

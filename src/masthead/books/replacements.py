@@ -14,6 +14,7 @@ from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput, NotFound
 from masthead.store.books import replacements
 from masthead.store.books.issue import find_issue
+from masthead.store.books.names import subscription_named
 from masthead.store.books.reader_notes import check_open
 from masthead.store.books.replacements import COLUMNS, File, Received, Waiting
 from masthead.store.books.subscription import stored_subscription
@@ -82,18 +83,21 @@ def send_again(
         had = replacements.received(change, subscription_id, issue_id=issue_id)
         if not had:
             raise BadInput(
-                f"subscription {subscription_id} has not received {issue.title}: only a delivered "
-                "copy is sent again",
+                f"{subscription_named(change, subscription_id)} has not received {issue.title}: "
+                "only a delivered copy is sent again",
                 field="issue",
             )
         (one,) = had
         if one.type not in PRINTED:
             raise BadInput(
-                f"subscription {subscription_id} received {issue.title} without a printed copy",
+                f"{subscription_named(change, subscription_id)} received {issue.title} without a "
+                "printed copy",
                 field="issue",
             )
         if found.mailing_address_id is None:
-            raise BadInput(f"subscription {subscription_id} has no address to send a copy to")
+            raise BadInput(
+                f"{subscription_named(change, subscription_id)} has no address to send a copy to"
+            )
         if not 1 <= copies <= one.copies:
             raise BadInput(
                 f"copies are a number from 1 to {one.copies:,}, not {copies:,}: so many came",
@@ -124,7 +128,7 @@ def remove(books: Books, replacement_id: int, *, dry_run: bool = False) -> Remov
     """Remove copies that wait. Raises NotFound if there are none, or a file has them already."""
     with books.change(dry_run=dry_run) as change:
         if not replacements.remove(change, replacement_id):
-            raise NotFound(f"no replacement {replacement_id} waits for a file")
+            raise NotFound("there is no such copy that waits for a file")
         done = Removed(replacement_id)
         change.say(done.sentence)
     return done

@@ -280,7 +280,7 @@ def merge(
     if one of them does not exist, BadInput if they are the same, or one is deleted or erased.
     """
     if kept == gone:
-        raise BadInput(f"subscriber {kept} cannot be merged into itself: name two")
+        raise BadInput("a reader cannot be merged with the same one: choose two")
     with books.change(dry_run=dry_run) as change:
         moved, pairs, apart = merging_subscribers.merge(change, kept, gone, keep_both=keep_both)
         merged = []

@@ -16,6 +16,7 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.books.details import Postal, Subscription, TermShown, look_at_subscription
 from masthead.store.books.extending import add_extension
+from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
 from masthead.store.books.subscription import (
@@ -133,8 +134,8 @@ def set_values(
         changeable(change, subscription_id)
         if campaign and is_to_end(change, subscription_id):
             raise BadInput(
-                f"subscription {subscription_id} was cancelled, and is still to end: undo that "
-                "before its reader is asked to renew",
+                f"{subscription_named(change, subscription_id)} was cancelled, and is still to "
+                "end: undo that before its reader is asked to renew",
                 code="cancelled_meanwhile",
                 subscription=subscription_id,
             )
@@ -196,7 +197,7 @@ def suspend(
             )
         if other := overlapped(_spans(change, "suspensions", subscription_id), first, last):
             raise BadInput(
-                f"subscription {subscription_id} is suspended from {other.first} "
+                f"{subscription_named(change, subscription_id)} is suspended from {other.first} "
                 f"{f'to {other.last}' if other.last else 'on'} already: end that first",
                 code="suspended",
                 subscription=subscription_id,
@@ -278,7 +279,9 @@ def extend(
     with books.change(dry_run=dry_run) as change:
         found = changeable(change, subscription_id)
         if found.issues == UNLIMITED:
-            raise BadInput(f"subscription {subscription_id} is unlimited: it needs no extension")
+            raise BadInput(
+                f"{subscription_named(change, subscription_id)} is unlimited: it needs no extension"
+            )
         of_class = check_class(change, of_class)
         term_id = add_extension(change, found, issues, of_class)
         change.touch([subscription_id])
@@ -355,8 +358,8 @@ def check_temporary_address(change: Operation, subscription_id: int, first: str,
     present = _spans(change, "temporary_addresses", subscription_id)
     if other := overlapped(present, first, last):
         raise BadInput(
-            f"subscription {subscription_id} has another address from {other.first} to "
-            f"{other.last} already: end that first",
+            f"{subscription_named(change, subscription_id)} has another address from "
+            f"{other.first} to {other.last} already: end that first",
             code="has_temporary_address",
             field="from_date",
             subscription=subscription_id,
@@ -388,7 +391,8 @@ def _end(
     ending = ended(present, change.today, resumed or change.today)
     if ending is None:
         raise BadInput(
-            f"subscription {subscription_id} has no {what} that lasts until {resumed or 'today'}",
+            f"{subscription_named(change, subscription_id)} has no {what} that lasts until "
+            f"{resumed or 'today'}",
             code="nothing_to_end",
             subscription=subscription_id,
         )

@@ -22,6 +22,7 @@ HINTS = {
     "has_subscribers": "`masthead books open --account {account}` opens the books",
     "has_temporary_address": "`masthead subscription address {subscription} --back` ends it",
     "lines_without_prices": "--line gives a line with its price",
+    "merged": "`masthead subscription show {into}` shows that one",
     "needs_amount": "--amount gives back that much",
     "needs_mapping": "--map names the mapping, and --guess writes a first one",
     "needs_new_subscription": "--new begins one; in a file of orders, true in the column new",
@@ -42,7 +43,8 @@ HINTS = {
     "postgresql_backup": "`masthead feed new-epoch` begins one",
     "retired": "`masthead catalogue {thing} list` lists those for sale, and `masthead catalogue "
     "{thing} set {key} --active` sells this one again",
-    "several_items": "--item chooses one",
+    "several_items": "--item chooses one of {items}",
+    "several_readers": "`masthead subscriber find --email` finds them, and an id names one",
     "suspended": "`masthead subscription resume {subscription}` ends it",
     "too_many_rejected": "--max-rejected sets the limit",
     "too_many_removed": "--max-removed {share} allows it",

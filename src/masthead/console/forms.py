@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from masthead.circulation.amounts import cents_of
-from masthead.console.hints import HINTS
+from masthead.console.hints import UNKNOWN
 from masthead.contract.moments import is_day
 from masthead.errors import BadInput, MastheadError
 
@@ -214,7 +214,8 @@ def text_of(value: object) -> str:
 
 
 def sentence(said: object) -> str:
-    """Return the message of an error or an operation as a sentence; an error adds its hint."""
+    """Return the message of an error or an operation as a sentence; it names no id."""
+    if isinstance(said, MastheadError) and said.code in UNKNOWN:
+        return UNKNOWN[said.code].format(**said.values)
     text = str(said).rstrip(".")
-    hint = HINTS.get(said.code, "") if isinstance(said, MastheadError) else ""
-    return f"{text[:1].upper()}{text[1:]}. {hint}".rstrip()
+    return f"{text[:1].upper()}{text[1:]}."

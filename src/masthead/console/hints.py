@@ -1,9 +1,10 @@
-"""The hints that the console adds to errors: where the operator can solve the problem."""
+"""What the console says instead of an error that has nothing to name but an id."""
 
-HINTS = {
-    "unknown_issue": "The page Issues lists all issues.",
-    "unknown_order": "Find finds an order by its reference.",
-    "unknown_subscriber": "Find finds a subscriber by name, email or code.",
-    "unknown_subscription": "The page of a subscriber lists the subscriptions.",
+UNKNOWN = {
+    "not_in_catalogue": "There is no such {thing} in the catalogue.",
+    "unknown_issue": "There is no such issue. The page Issues lists all issues.",
+    "unknown_order": "There is no such order. Find finds an order by its reference.",
+    "unknown_subscriber": "There is no such reader. Find finds a reader by name, email or code.",
+    "unknown_subscription": "There is no such subscription. The page of a reader lists them.",
 }
-"""The hint for an error code, a sentence; other codes have no hint."""
+"""The sentence for each error code; it may use the error's values as ``{name}``."""

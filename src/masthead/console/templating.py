@@ -43,6 +43,7 @@ def _environment() -> Environment:
         moment=_moment,
         type_in_words=type_in_words,
         number=_number,
+        who=_who,
         word=_word,
     )
     environment.globals["static"] = static
@@ -94,6 +95,11 @@ def _moment(microseconds: int | None) -> str:
 
 def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
+
+
+def _who(user_name: str | None) -> str:
+    """Return the name of a person; for ``root`` of a computer, what people call that user."""
+    return "the administrator" if user_name == "root" else user_name or "unknown"
 
 
 def _word(name: str) -> str:

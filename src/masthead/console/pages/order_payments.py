@@ -21,8 +21,8 @@ def _order(books: Books, key: int) -> State:
     found = orders.show(books, key)
     if found.is_history:
         raise BadInput(
-            f"order {key} is from before the books were opened: it can be neither paid nor "
-            "refunded here"
+            "this order is from before the books were opened: it can be neither paid nor refunded "
+            "here"
         )
     fields = found.fields
     return {
@@ -43,7 +43,7 @@ def _to_pay(books: Books, key: int) -> State:
     state = _order(books, key)
     if state["paid_on"]:
         raise BadInput(
-            f"order {key} was paid on {day_in_words(str(state['paid_on']))}: there is nothing left "
+            f"this order was paid on {day_in_words(str(state['paid_on']))}: there is nothing left "
             "to pay"
         )
     return state
@@ -130,7 +130,8 @@ def _allow(books: Books, key: int, form: Form) -> str:
 
 
 def _given_back(said: str) -> str:
-    return f"{sentence(said)} You send the money yourself."
+    """Return what a refund or an allowance did, without the ids of its item and order."""
+    return f"{sentence(said.partition(': ')[2])} You send the money yourself."
 
 
 def _dispute(books: Books, key: int, form: Form) -> str:
@@ -140,7 +141,7 @@ def _dispute(books: Books, key: int, form: Form) -> str:
         form.refuse("dispute", "Say what the reader or the bank says.")
     if not form.is_good:
         return ""
-    return disputes.dispute(books, key, text, day).sentence
+    return _of_the_order(key, disputes.dispute(books, key, text, day).sentence)
 
 
 def _settle(books: Books, key: int, form: Form) -> str:
@@ -148,7 +149,11 @@ def _settle(books: Books, key: int, form: Form) -> str:
     if not result:
         form.refuse("result", "Say who is right.")
         return ""
-    return disputes.settle(books, key, is_upheld=result == "upheld").sentence
+    return _of_the_order(key, disputes.settle(books, key, is_upheld=result == "upheld").sentence)
+
+
+def _of_the_order(key: int, said: str) -> str:
+    return said.replace(f"order {key}", "the order")
 
 
 def _back(key: int, _state: State) -> str:
@@ -156,7 +161,7 @@ def _back(key: int, _state: State) -> str:
 
 
 def _subject(key: int, state: State) -> str:
-    return f"order {key} of {state['ordered']}"
+    return f"the order of {state['ordered']}" if state["ordered"] else f"order {key}"
 
 
 _RESULTS = (

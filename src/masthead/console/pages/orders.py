@@ -35,13 +35,21 @@ class _Checked(NamedTuple):
     alike: Sequence[tuple[str, str, Sequence[Side]]]
 
 
+class _Issues(NamedTuple):
+    """The issues of a publication as choices, and the bundles that give it."""
+
+    publication: str
+    bundles: Sequence[int]
+    choices: list[tuple[object, str]]
+
+
 class _Choices(NamedTuple):
     """The choices of the form: the catalogue, and each person's addresses and subscriptions."""
 
     orderable: catalogue.Orderable
     bundles: Sequence[tuple[object, str]]
     products: Sequence[tuple[object, str]]
-    issues: Mapping[str, Sequence[tuple[object, str]]]
+    issues: Sequence[_Issues]
     addresses: Mapping[str, Sequence[tuple[object, str]]]
     subscriptions: Mapping[str, Sequence[tuple[object, str]]]
 
@@ -116,7 +124,8 @@ def _placed(request: PageRequest, form: Form, order: Order) -> Response:
     if not form.is_good:
         return _form(request, form, checked, 409)
     placed = checked.placed
-    said = placed.sentence if placed.is_known else "the order was saved"
+    was_there = placed.sentence.replace(f"order {placed.order_id}", "the order")
+    said = was_there if placed.is_known else "the order was saved"
     return request.go(f"/orders/{placed.order_id}", sentence(said))
 
 
@@ -192,14 +201,21 @@ def _priced(sold: catalogue.Bundle | catalogue.Product, currency: str, contents:
     return f"{sold.name or 'Without a name'}: {', '.join(filter(None, (price, contents)))}"
 
 
-def _by_publication(orderable: catalogue.Orderable) -> dict[str, list[tuple[object, str]]]:
-    """Return the issues with which an order can begin, by the name of the publication."""
-    found: dict[str, list[tuple[object, str]]] = {}
+def _by_publication(orderable: catalogue.Orderable) -> list[_Issues]:
+    """Return the issues with which an order can begin, by publication."""
+    found: dict[int, _Issues] = {}
     for each in orderable.issues:
-        name = orderable.publications[each.publication_id]
+        key = each.publication_id
+        if key not in found:
+            bundles = [
+                bundle_id
+                for bundle_id, lines in orderable.lines.items()
+                if any(line.publication_id == key for line in lines)
+            ]
+            found[key] = _Issues(orderable.publications[key], bundles, [])
         said = with_day(each.name or "issue", each.date or "")
-        found.setdefault(name, []).append((each.issue_id, said))
-    return found
+        found[key].choices.append((each.issue_id, said))
+    return list(found.values())
 
 
 def _running(held: orders.Held) -> str:

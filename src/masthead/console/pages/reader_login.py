@@ -1,4 +1,4 @@
-"""The login of a reader: what it is, and a new renewal code or password, which is shown once."""
+"""What a reader signs in with, and a new renewal code or password, which is shown once."""
 
 from starlette.responses import Response
 

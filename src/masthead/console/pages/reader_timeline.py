@@ -38,6 +38,7 @@ _SHOWN_ELSEWHERE = re.compile(
 )
 _ORDER = re.compile(r"^order (\d+) (of subscriber|was paid)")
 _TERM = re.compile(r" \(term \d+[^)]*\)|; terms? [\d, ]+")
+_MERGED = re.compile(r"(subscriber|subscription)( \d+ is merged into) (?=\d)")
 _NUMBERED = re.compile(
     r"\b(subscriber|subscription|order|address|issue|item)(?:s (\d+(?:, \d+)*)| (\d+))"
     r"( of order \d+)?"
@@ -230,7 +231,8 @@ def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
             return "an item of an order" if of_order else "an item"
         return f"an {word}" if word == "address" else f"the {word}"
 
-    said = days_in_words(_NUMBERED.sub(named, _TERM.sub("", summary)))
+    whole = _MERGED.sub(r"\1\2 \1 ", _TERM.sub("", summary))
+    said = days_in_words(_NUMBERED.sub(named, whole))
     return f"{said[:1].upper()}{said[1:]}"
 
 

@@ -1,8 +1,11 @@
-"""Renewals: the efforts of each publication, the letters that are due, and their file."""
+"""Renewals: the letters of each publication, those that are due, and their file.
+
+The console calls an effort a letter: *letter 2* is the one of effort 2.
+"""
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from starlette.responses import Response
@@ -102,7 +105,7 @@ def _letters_due(books: Books, publication_id: int | None) -> str:
     """Return a sentence about the letters that are due today; '' if there are none."""
     names = _names(books)
     return "; ".join(
-        f"{names[each.publication_id]}, effort {each.effort}: {counted_of(each.letters, 'letter')}"
+        f"{names[each.publication_id]}, letter {each.effort}: {counted_of(each.letters, 'time')}"
         for each in operations.due(books, publication_id)
     )
 
@@ -119,7 +122,7 @@ def _state(books: Books, key: int) -> State:
     with books.snapshot() as inside:
         offered = [bundle for bundle, _ in catalogue.bundles(inside) if bundle.is_active]
         return {
-            "efforts": "; ".join(each.sentence for each, _ in operations.efforts(inside, key)),
+            "effort": _letters(operations.efforts(inside, key)),
             "publication": _names(inside).get(key, f"publication {key}"),
             "bundle_id": Choices(
                 (str(each.bundle_id), each.name or f"Bundle {each.bundle_id}") for each in offered
@@ -127,21 +130,41 @@ def _state(books: Books, key: int) -> State:
         }
 
 
+def _letters(efforts: Sequence[tuple[operations.Effort, catalogue.Bundle | None]]) -> Choices:
+    """Return the letters as choices, with those whose numbers are free, up to the next one."""
+    known = {effort.effort: _said(effort, bundle) for effort, bundle in efforts}
+    numbers = range(1, max(known, default=0) + 2)
+    return Choices(
+        (str(each), f"Letter {each}: {known.get(each, 'a new one')}") for each in numbers
+    )
+
+
+def _said(effort: operations.Effort, bundle: catalogue.Bundle | None) -> str:
+    """Return when a letter is due, and what it names."""
+    issues = counted_of(abs(effort.issues_left), "issue")
+    when = f"{issues} after the last one" if effort.issues_left < 0 else f"at {issues} left"
+    code = f", with the code {effort.key_code}" if effort.key_code else ""
+    return f"{when}{code}{f', for {bundle.name}' if bundle and bundle.name else ''}"
+
+
 def _set(books: Books, key: int, form: Form) -> str:
-    effort = form.number("effort", "The effort")
+    effort = form.number("effort", "The letter")
     left = form.number("issues_left", "Issues left", at_least=-(10**9))
     bundle_id = form.number("bundle_id", "The bundle")
     if effort is None:
-        form.refuse("effort", "The number of the effort is needed.")
+        form.refuse("effort", "Say which letter.")
     if left is None and not form["remove"]:
         form.refuse("issues_left", "Say at how many issues left it is due.")
     if not form.is_good or effort is None:
         return ""
     if form["remove"]:
-        return sentence(operations.remove_effort(books, key, effort).sentence)
+        operations.remove_effort(books, key, effort)
+        return f"letter {effort} was removed"
     assert left is not None
     changed = operations.Effort(key, effort, left, bundle_id, form["key_code"] or None)
-    return sentence(operations.set_effort(books, changed).sentence)
+    operations.set_effort(books, changed)
+    bundle = next(of for each, of in operations.efforts(books, key) if each.effort == effort)
+    return f"letter {effort} is due {_said(changed, bundle)}"
 
 
 pages = [
@@ -151,11 +174,11 @@ pages = [
     *pages_of(
         RecordForm(
             "/renewals/{id:int}/effort",
-            "Efforts of a publication",
+            "Letters of a publication",
             "Save",
             Action.RENEW,
             (
-                Field("effort", "Number of the effort", "number"),
+                Field("effort", "Letter", "choice"),
                 Field(
                     "issues_left",
                     "Due at issues left",
@@ -168,14 +191,19 @@ pages = [
                     "choice",
                     "Empty for a letter without a bundle.",
                 ),
-                Field("key_code", "Key code", "text", "Printed in the letter."),
-                Field("remove", "Remove this effort", "check"),
+                Field(
+                    "key_code",
+                    "Code in the letter",
+                    "text",
+                    "An answer that names it says which letter it is to.",
+                ),
+                Field("remove", "Remove this letter", "check"),
             ),
             _state,
             _set,
             lambda _key, _state: "/renewals",
             lambda _key, state: str(state["publication"]),
-            "Who is late gets the effort that fits what is left now, never an earlier one.",
+            "Who is late gets the letter that fits what is left now, never an earlier one.",
         )
     ),
 ]

@@ -14,7 +14,7 @@ _SHOWN, _SHOWN_ALL = 30, 1_000
 _MENU = (
     ("Move", "move", Action.SERVE),
     ("Correct name and email", "edit", Action.SERVE),
-    ("Login", "login", Action.SERVE),
+    ("Code and password", "login", Action.SERVE),
     ("Merge with another reader", "merge", Action.SERVE),
     ("Erase", "erase", Action.ERASE),
 )

@@ -59,6 +59,24 @@ function setBusy(form, button, isBusy) {
   }
 }
 
+// A choice narrows another one to the groups whose data-of has its value, such as the first issue
+// to those of the subscription that is ordered. Without JavaScript, all groups are there.
+document.addEventListener("htmx:load", (event) => {
+  for (const select of event.detail.elt.querySelectorAll("select[data-narrows]")) narrow(select);
+});
+document.addEventListener("change", (event) => {
+  if (event.target.matches("select[data-narrows]")) narrow(event.target);
+});
+
+function narrow(select) {
+  const other = document.getElementById(select.dataset.narrows);
+  for (const group of other.querySelectorAll("optgroup[data-of]")) {
+    const fits = !select.value || group.dataset.of.split(" ").includes(select.value);
+    group.hidden = group.disabled = !fits;
+  }
+  if (other.selectedOptions[0]?.parentElement.disabled) other.value = "";
+}
+
 // A menu closes with the Escape key and with a click elsewhere.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") closeMenus((menu) => menu.contains(document.activeElement));

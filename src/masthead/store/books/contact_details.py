@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from masthead.circulation.addresses import FIELDS, refusal
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
+from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.staging import DERIVED
 
@@ -28,10 +29,13 @@ def names_of(books: Reading, subscriber_id: int) -> Texts:
         subscriber_id=subscriber_id,
     )
     if row is None:
-        raise NotFound(f"account {books.account_id} has no subscriber {subscriber_id}")
+        raise NotFound(
+            f"account {books.account_id} has no subscriber {subscriber_id}",
+            code="unknown_subscriber",
+        )
     *values, deleted = row
     if deleted is not None:
-        raise BadInput(f"subscriber {subscriber_id} was deleted on {deleted[:10]}")
+        raise BadInput(f"{reader_named(books, subscriber_id)} was deleted on {deleted[:10]}")
     return dict(zip(NAMES, values, strict=True))
 
 
@@ -66,7 +70,7 @@ def address_of(books: Reading, address_id: int) -> tuple[int, Texts]:
         address_id=address_id,
     )
     if row is None:
-        raise NotFound(f"account {books.account_id} has no address {address_id}")
+        raise NotFound("there is no such address")
     return row[0], dict(zip(FIELDS, row[1:], strict=True))
 
 

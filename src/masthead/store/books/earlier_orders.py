@@ -5,6 +5,7 @@ have what their readers still get (circulation, "Two modes of an account").
 """
 
 from masthead.errors import BadInput
+from masthead.store.books.names import order_named
 from masthead.store.books.operation import Operation, day_of_opening
 from masthead.store.database import Connection
 
@@ -30,8 +31,9 @@ def check_bookable(books: Operation, order_id: int) -> None:
         return
     opened_on = day_of_opening(books.connection, books.account_id)
     raise BadInput(
-        f"order {order_id} is from before the books were opened on {opened_on}: nothing of it was "
-        "booked here, so it can be neither paid nor refunded; what is unearned of its reader's "
+        f"{order_named(books, order_id)} is from before the books were opened on {opened_on}: "
+        "nothing of it was booked here, so it can be neither paid nor refunded; what is unearned "
+        "of its reader's "
         "issues stands in the opening term of the subscription, and cancelling that with a refund "
         "gives it back"
     )

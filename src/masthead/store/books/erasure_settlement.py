@@ -19,11 +19,8 @@ class Left(NamedTuple):
     def said(self) -> str:
         """A line about the subscription for a person."""
         issues = "unlimited" if self.issues < 0 else f"{self.issues} issues left"
-        named = f" of {self.publication}" if self.publication else ""
-        return (
-            f"subscription {self.subscription_id}{named}: {issues}, "
-            f"{in_currency(self.unearned, self.currency)} unearned"
-        )
+        unearned = in_currency(self.unearned, self.currency)
+        return f"{self.publication or 'a publication'}: {issues}, {unearned} unearned"
 
 
 def left_of(connection: Connection, account_id: int, subscriber_id: int) -> list[Left]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store.books.catalogue import Line
+from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
@@ -92,8 +93,8 @@ def named(books: Operation, subscription_id: int, number: int) -> Named:
     if cancelled_on is not None:
         raise RefusedOrder(
             "subscription_id",
-            f"subscription {found[0]} was cancelled on {cancelled_on}: without it, the order "
-            "begins a new one",
+            f"{subscription_named(books, found[0])} was cancelled on {cancelled_on}: without it, "
+            "the order begins a new one",
             number,
         )
     return Named(*found)

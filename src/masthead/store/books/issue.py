@@ -41,8 +41,10 @@ class Issue(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The issue's name in messages: its id, publication, name and date."""
-        return printable(f"issue {self.issue_id} ({self.publication} {self.name}, {self.date})")
+        """The issue's name in messages: its publication, name and date."""
+        is_whole = self.name.startswith(self.publication)
+        name = self.name if is_whole else f"{self.publication} {self.name}".strip()
+        return printable(f"{name} ({self.date})")
 
     @property
     def booked_on(self) -> str:
@@ -81,7 +83,7 @@ def find_issue(books: Reading, issue_id: int) -> Issue:
     if found is None:
         raise NotFound(f"account {books.account_id} has no issue {issue_id}", code="unknown_issue")
     if not found.date:
-        raise BadInput(f"issue {issue_id} has no date: import one, since dates order issues")
+        raise BadInput(f"{found.list_name} has no date: import one, since dates order issues")
     return found
 
 

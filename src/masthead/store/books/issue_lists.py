@@ -77,7 +77,7 @@ def find(reading: Reading, mailing_list_id: int) -> ListShown:
         mailing_list_id=mailing_list_id,
     )
     if found is None:
-        raise NotFound(f"account {reading.account_id} has no list {mailing_list_id}")
+        raise NotFound("there is no such list")
     return found
 
 

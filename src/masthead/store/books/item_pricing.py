@@ -45,11 +45,11 @@ def price_item(books: Operation, number: int, item: Item) -> PricedItem:
             code="not_in_catalogue",
             thing=what,
         )
-    active, price, tax = row
+    active, price, tax, name = row
     if not active:
         raise RefusedOrder(
             f"{what}_id",
-            f"{what} {wanted} is retired: order one that is for sale",
+            f"{name or f'the {what}'} is retired: order one that is for sale",
             number,
             code="retired",
             thing=what,
@@ -64,7 +64,9 @@ def price_item(books: Operation, number: int, item: Item) -> PricedItem:
         return PricedItem(item, net, tax, other, ())
     lines = _lines(books, wanted)
     if not lines:
-        raise RefusedOrder("bundle_id", f"bundle {wanted} has no lines: it gives nothing", number)
+        raise RefusedOrder(
+            "bundle_id", f"{name or 'the bundle'} has no lines: it gives nothing", number
+        )
     if max(line.copies for line in lines) * item.copies > COPIES_MAX:
         raise RefusedOrder("copies", f"a subscription has at most {COPIES_MAX} copies", number)
     prices = spread(net, [line.price for line in lines])
@@ -112,7 +114,7 @@ def _row(books: Operation, what: str, wanted: int) -> Row | None:
     if wanted not in memory:
         memory[wanted] = books.direct.row(
             f"""
-            SELECT active, price, tax FROM {what}s
+            SELECT active, price, tax, name FROM {what}s
             WHERE account_id = :account_id AND {what}_id = :wanted
             """,
             account_id=books.account_id,

@@ -73,7 +73,7 @@ def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) ->
         which=which,
         main=issue.mailing_list_id,
     ):
-        raise BadInput(f"list {which} is none of {issue.title}")
+        raise BadInput(f"this list is none of {issue.title}")
     books.change(
         """
         UPDATE issues SET file_written_at = coalesce(file_written_at, :now)

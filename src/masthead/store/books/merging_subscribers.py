@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.merging_subscriptions import Pair, merge_subscriptions, pairs
+from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 
 
@@ -107,10 +108,11 @@ def _check(books: Operation, subscriber_id: int) -> None:
         )
     delete_date, erased = found
     if erased is not None:
-        raise BadInput(f"subscriber {subscriber_id} was erased and cannot be merged")
+        raise BadInput("the reader was erased and cannot be merged")
     if delete_date is not None:
         raise BadInput(
-            f"subscriber {subscriber_id} was deleted on {delete_date[:10]} and cannot be merged"
+            f"{reader_named(books, subscriber_id)} was deleted on {delete_date[:10]} and cannot be "
+            "merged"
         )
 
 

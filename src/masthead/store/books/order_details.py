@@ -122,7 +122,7 @@ def show_order(
     )
     if row is None:
         named = order_id if reference is None else f"with the reference {reference!r}"
-        raise NotFound(f"account {account_id} has no order {named}")
+        raise NotFound(f"account {account_id} has no order {named}", code="unknown_order")
     fields = dict(zip(_FIELDS, row, strict=True))
     rows = _items(connection, account_id, row[0])
     terms = _terms(connection, account_id, [item[0] for item in rows])

@@ -11,6 +11,7 @@ from masthead.circulation.addresses import lacking, refusal
 from masthead.circulation.ordering import Person, RefusedOrder
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store.books.extendable_subscriptions import usual_address
+from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_lookup import addresses_of, readers_by, remember
 from masthead.store.books.similar_readers import Resembling, resembling
@@ -126,7 +127,7 @@ def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
     if code and code != reader.renewal_code_lower:
         raise RefusedOrder(
             f"{prefix}renewal_code",
-            f"subscriber {reader.subscriber_id} does not have the renewal code "
+            f"{reader_named(books, reader.subscriber_id)} does not have the renewal code "
             f"{person.renewal_code!r}",
         )
     if reader.merged_into is not None:
@@ -134,8 +135,8 @@ def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
     if reader.delete_date is not None:
         raise RefusedOrder(
             f"{prefix}{name}",
-            f"subscriber {reader.subscriber_id} was deleted on {reader.delete_date[:10]} and "
-            "orders nothing",
+            f"{reader_named(books, reader.subscriber_id)} was deleted on {reader.delete_date[:10]} "
+            "and orders nothing",
         )
     return reader.subscriber_id
 
@@ -169,8 +170,9 @@ def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
     if len(same) > 1 and not all(names):
         raise RefusedOrder(
             f"{prefix}email",
-            f"subscribers {', '.join(map(str, same[:5]))} have this email address: say which one, "
-            "by the id or by first and last name",
+            f"{len(same)} readers have this email address: choose one of them, or give the first "
+            "and the last name",
+            code="several_readers",
         )
     return same[0] if same else None
 
@@ -237,7 +239,7 @@ def _named(
         if person.address_id not in addresses:
             raise RefusedOrder(
                 f"{prefix}address_id",
-                f"subscriber {subscriber_id} has no address {person.address_id}",
+                f"{reader_named(books, subscriber_id)} has no such address",
                 code="unknown_address",
                 subscriber=subscriber_id,
             )

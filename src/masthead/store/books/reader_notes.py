@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.ids import next_ids
+from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation, Reading
 
 
@@ -70,7 +71,7 @@ def check_open(books: Operation, subscriber_id: int) -> None:
             code="unknown_subscriber",
         )
     if found[0] is not None:
-        raise BadInput(f"subscriber {subscriber_id} was deleted on {found[0][:10]}")
+        raise BadInput(f"{reader_named(books, subscriber_id)} was deleted on {found[0][:10]}")
 
 
 def add_note(books: Operation, subscriber_id: int, author: str, text: str) -> int:
@@ -98,7 +99,7 @@ def note_of(books: Reading, note_id: int) -> Note:
         note_id=note_id,
     )
     if found is None:
-        raise NotFound(f"account {books.account_id} has no note {note_id}")
+        raise NotFound("there is no such note")
     return found
 
 

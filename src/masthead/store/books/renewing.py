@@ -129,9 +129,9 @@ def _check_order(books: Operation, effort: Effort) -> None:
         more, fewer = (effort, other) if is_later else (other, effort)
         if other.effort != effort.effort and more.issues_left <= fewer.issues_left:
             raise BadInput(
-                f"effort {other.effort} is due at {other.issues_left} issues left: effort "
-                f"{effort.effort}, which comes {'before' if is_later else 'after'} it, is due at "
-                f"{'more' if is_later else 'fewer'}"
+                f"the letter of effort {other.effort} is due at {other.issues_left} issues left: "
+                f"that of effort {effort.effort}, which comes {'before' if is_later else 'after'} "
+                f"it, is due at {'more' if is_later else 'fewer'}"
             )
 
 
@@ -151,9 +151,9 @@ def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None
         raise BadInput(f"there is no bundle {bundle_id}", code="not_in_catalogue", thing="bundle")
     is_active, has_line = found
     if not is_active:
-        raise BadInput(f"bundle {bundle_id} is retired: nobody could order what the letter names")
+        raise BadInput("the bundle is retired: nobody could order what the letter names")
     if not has_line:
-        raise BadInput(f"bundle {bundle_id} gives nothing of publication {publication_id}")
+        raise BadInput("the bundle gives nothing of the publication")
 
 
 def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
@@ -167,9 +167,7 @@ def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
         effort=effort,
     )
     if not removed:
-        raise BadInput(
-            f"publication {publication_id} has no effort {effort}", code="unknown_effort"
-        )
+        raise BadInput(f"the publication has no effort {effort}", code="unknown_effort")
 
 
 _DUE = """

@@ -66,11 +66,8 @@ class _Term(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        name = " ".join(filter(None, (self.first_name, self.last_name))) or "subscriber"
-        return (
-            f"term {self.term_id} of subscription {self.subscription_id} of {name} "
-            f"({self.subscriber_id}) was {self.what}"
-        )
+        name = " ".join(filter(None, (self.first_name, self.last_name))) or "a reader"
+        return f"the subscription of {name} was {self.what}"
 
 
 class Undoing:
@@ -123,10 +120,10 @@ class Undoing:
             return
         names = [each.sentence for each in found[:_NAMED_MAX]]
         if len(found) > _NAMED_MAX:
-            names.append(f"and {len(found) - _NAMED_MAX} more such terms")
+            names.append(f"and {len(found) - _NAMED_MAX} more such subscriptions")
         refusal = (
-            f"{self._issue.title} cannot be reopened: terms that would get an issue back are not "
-            "as they were when it was closed"
+            f"{self._issue.title} cannot be reopened: subscriptions that would get an issue back "
+            "are not as they were when it was closed"
         )
         raise BadInput("\n".join([refusal, *names]))
 

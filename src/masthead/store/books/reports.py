@@ -79,10 +79,12 @@ def lists_of(reading: Reading, issue_id: int, day: str) -> tuple[IssueLists, Iss
     """
     found = _issue(reading, "i.issue_id = :issue_id", day, issue_id=issue_id)
     if found is None:
-        raise NotFound(f"account {reading.account_id} has no issue {issue_id}")
+        raise NotFound(
+            f"account {reading.account_id} has no issue {issue_id}", code="unknown_issue"
+        )
     if not found.lists:
         raise NotFound(
-            f"issue {issue_id} ({found.name}) had no mailing list on {day}: close the issue first",
+            f"{found.name} had no mailing list on {day}: close the issue first",
             code="no_mailing_list",
             issue=issue_id,
         )

@@ -7,6 +7,7 @@ from masthead.circulation.spans import Span
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
+from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.database import Connection
 
@@ -64,13 +65,15 @@ def changeable(books: Operation, subscription_id: int) -> StoredSubscription:
     found = stored_subscription(books.connection, books.account_id, subscription_id)
     if found.merged_into is not None:
         raise BadInput(
-            f"subscription {subscription_id} was merged into {found.merged_into}, which has its "
-            "issues now"
+            f"{subscription_named(books, subscription_id)} was merged into another subscription, "
+            "which has its issues now",
+            code="merged",
+            into=found.merged_into,
         )
     if found.cancelled_on is not None:
         raise BadInput(
-            f"subscription {subscription_id} was cancelled on {found.cancelled_on}; an order "
-            "begins a new one",
+            f"{subscription_named(books, subscription_id)} was cancelled on {found.cancelled_on}; "
+            "an order begins a new one",
             code="cancelled",
         )
     return found

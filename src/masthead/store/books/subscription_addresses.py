@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from masthead.circulation.addresses import FIELDS, refusal
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
+from masthead.store.books.names import reader_named, subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_lookup import addresses_of, readers_by, remember_address
 
@@ -19,8 +20,8 @@ def add_address(books: Operation, subscriber_id: int, values: Mapping[str, str |
     (reader,) = readers_by(books, "subscriber_id", [subscriber_id])[subscriber_id]
     if reader.delete_date is not None:
         raise BadInput(
-            f"subscriber {subscriber_id} was deleted on {reader.delete_date[:10]} and gets no "
-            "address"
+            f"{reader_named(books, subscriber_id)} was deleted on {reader.delete_date[:10]} and "
+            "gets no address"
         )
     if not any(given[name] for name in ("first_name", "last_name")):
         given["first_name"], given["last_name"] = reader.first_name, reader.last_name
@@ -54,8 +55,8 @@ def address_for(
         return add_address(books, subscriber_id, address)
     if not has_address(books, subscriber_id, address):
         raise BadInput(
-            f"subscriber {subscriber_id}, who gets subscription {subscription_id}, has no "
-            f"address {address}",
+            f"{reader_named(books, subscriber_id)}, who gets "
+            f"{subscription_named(books, subscription_id)}, has no such address",
             code="unknown_address",
             subscriber=subscriber_id,
         )

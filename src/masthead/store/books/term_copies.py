@@ -8,6 +8,7 @@ from masthead.circulation.earned_share import Spread, earned
 from masthead.contract.printable import counted
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
+from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
 from masthead.store.books.served_subscriptions import NEXT_TERM
@@ -106,10 +107,10 @@ def _converted(old: NextTerm, new: NextTerm | None) -> str:
 def _how(books: Operation, subscription_id: int, term: NextTerm, copies: int) -> str:
     left = "unlimited" if term.issues < 0 else f"{term.issues_left} issues left"
     return (
-        f"subscription {subscription_id} gets {term.copies} copies of each issue out of term "
-        f"{term.term_id} ({left}, for {in_currency(term.price, books.currency)}): say how it "
-        f"comes to {copies}, by free copies beside them, or by converting what is left into fewer "
-        "or more issues"
+        f"{subscription_named(books, subscription_id)} gets {term.copies} copies of each issue of "
+        f"what is left ({left}, for {in_currency(term.price, books.currency)}): say how it comes "
+        f"to {copies}, by free copies beside them, or by converting what is left into fewer or "
+        "more issues"
     )
 
 
@@ -117,8 +118,8 @@ def _copies_of_grace(books: Operation, subscription_id: int, copies: int, how: H
     """Set the copies of a subscription without issues left; they apply to grace issues only."""
     if how is not None:
         raise BadInput(
-            f"subscription {subscription_id} has no issues left, so that nothing can be added or "
-            "converted: an order says how many copies it has"
+            f"{subscription_named(books, subscription_id)} has no issues left, so that nothing can "
+            "be added or converted: an order says how many copies it has"
         )
     before = books.value_as(
         int,
@@ -145,7 +146,7 @@ def _add_free(books: Operation, term: NextTerm, copies: int, free_class: str) ->
     more = copies - term.copies
     if more < 0:
         raise BadInput(
-            f"{term.copies} copies of each issue of term {term.term_id} are its own: fewer come of "
+            f"{term.copies} copies of each issue are paid or given already: fewer come of "
             "converting what is left",
             code="copies_of_term",
         )
@@ -156,8 +157,9 @@ def _convert(books: Operation, subscription_id: int, term: NextTerm, copies: int
     if term.issues == UNLIMITED:
         if term.price and copies != term.copies:
             raise BadInput(
-                f"subscription {subscription_id} is unlimited and earned by months, so that there "
-                "are no issues to convert: add free copies, or cancel it and take an order",
+                f"{subscription_named(books, subscription_id)} is unlimited and earned by months, "
+                "so that there are no issues to convert: add free copies, or cancel it and take an "
+                "order",
                 code="copies_of_term",
             )
         _update(books, term, copies=copies, free_copies=0, free_class=None)
@@ -169,7 +171,7 @@ def _convert(books: Operation, subscription_id: int, term: NextTerm, copies: int
     left = parts // copies
     if not left or parts * term.price > _PARTS_MAX:
         raise BadInput(
-            f"{term.issues_left} issues of {term.copies} copies are left of term {term.term_id}, "
+            f"{term.issues_left} issues of {term.copies} copies are left, "
             f"which is no whole issue of {copies}: add free copies, or take an order",
             code="copies_of_term",
         )

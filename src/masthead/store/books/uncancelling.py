@@ -11,6 +11,7 @@ from masthead.errors import BadInput
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
+from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.subscription import stored_subscription
 from masthead.store.key_lists import KeyLists
@@ -49,21 +50,25 @@ def check(books: Reading, subscription_id: int) -> bool:
         subscription_id=subscription_id,
     )
     if found is None:
-        raise BadInput(f"subscription {subscription_id} was not cancelled here: nothing to undo")
+        raise BadInput(
+            f"{subscription_named(books, subscription_id)} was not cancelled here: nothing to undo"
+        )
     ended_on, issue, day, delete_date = found
     again = "an order begins a new one"
     if day is not None:
         raise BadInput(
-            f"subscription {subscription_id} was cancelled on {ended_on}, and "
+            f"{subscription_named(books, subscription_id)} was cancelled on {ended_on}, and "
             f"{issue or 'the issue'} of {day} was closed since, without it: that can "
             f"no longer be undone; {again}",
             code="cancelled",
         )
     if delete_date is not None:
-        raise BadInput(f"the reader of subscription {subscription_id} was deleted since")
+        raise BadInput(
+            f"the reader of {subscription_named(books, subscription_id)} was deleted since"
+        )
     if _was_booked_since(books, subscription_id):
         raise BadInput(
-            f"money of the orders of subscription {subscription_id} was paid or "
+            f"money of the orders of {subscription_named(books, subscription_id)} was paid or "
             f"refunded since it was cancelled on {ended_on}: that can no longer be "
             f"undone; {again}",
             code="cancelled",
