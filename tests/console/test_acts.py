@@ -258,3 +258,28 @@ def test_a_reader_who_is_merged_meanwhile_is_not_erased(
     assert "Cora Ames was deleted" in refused.text
     (cora,) = (row for row in desk.table("subscribers") if row["subscriber_id"] == 3)
     assert cora["first_name"] == "Cora"
+
+
+def test_a_letter_is_chosen_by_what_it_is_and_changed(console: Console) -> None:
+    """The console calls efforts letters; the next number that is free is a new one."""
+    manager = console.signed_in("manager")
+    path = "/renewals/1/effort"
+    typed = {"remove": "", "issues_left": "3", "key_code": "R1", "bundle_id": ""}
+    assert '<option value="1">Letter 1: a new one</option>' in manager.get(path).text
+    page = shown(manager, send(manager, path, effort="1", **typed))
+    assert "Letter 1 is due at 3 issues left, with the code R1." in page
+    page = manager.get(path).text
+    assert "Letter 1: at 3 issues left, with the code R1</option>" in page
+    assert "Letter 2: a new one</option>" in page
+    late = typed | {"issues_left": "0"}
+    page = shown(manager, send(manager, path, effort="2", **late))
+    assert "Letter 2 is due with the last issue, with the code R1." in page
+    page = shown(manager, send(manager, path, effort="1", remove="1"))
+    assert "Letter 1 was removed." in page
+    assert "Letter 1: a new one</option>" in manager.get(path).text
+
+
+def test_a_dispute_is_told_without_the_number_of_the_order(console: Console) -> None:
+    clerk = console.signed_in("clerk")
+    page = shown(clerk, send(clerk, "/orders/1/dispute", dispute="Not ordered"))
+    assert "The order is disputed since 15 April 2026." in page

@@ -321,8 +321,8 @@ def test_what_is_ordered_narrows_the_first_issue(browser: Browser, console: str)
     browser.choose("#bundle", "Harbor")
     assert browser.run(labels) == ["Harbor & Coast"]
     browser.run(f"{groups}[0].querySelector('option').selected = true")
-    browser.choose("#bundle", "Northfield")
-    assert browser.run(labels) == ["Northfield Weekly"]
+    browser.choose("#bundle", "The Northfield Weekly")
+    assert browser.run(labels) == ["The Northfield Weekly"]
     assert browser.run("return document.querySelector('#first_issue').value") == ""
 
 

@@ -143,6 +143,8 @@ def _said(effort: operations.Effort, bundle: catalogue.Bundle | None) -> str:
     """Return when a letter is due, and what it names."""
     issues = counted_of(abs(effort.issues_left), "issue")
     when = f"{issues} after the last one" if effort.issues_left < 0 else f"at {issues} left"
+    if not effort.issues_left:
+        when = "with the last issue"
     code = f", with the code {effort.key_code}" if effort.key_code else ""
     return f"{when}{code}{f', for {bundle.name}' if bundle and bundle.name else ''}"
 
