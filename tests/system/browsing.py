@@ -154,6 +154,19 @@ class Browser:
             self.press(Keys.TAB)
         raise AssertionError(f"the focus never came to {wanted!r}")
 
+    def tab_until(self, selector: str, presses_max: int = 60) -> None:
+        """Press the tab key until an element has the focus; each control on the way shows it."""
+        for _ in range(presses_max):
+            self.press(Keys.TAB)
+            tag, is_there, outline = self.run(
+                "const focused = document.activeElement; return [focused.tagName, "
+                f"focused.matches({selector!r}), getComputedStyle(focused).outlineStyle]"
+            )
+            assert tag == "BODY" or outline == "solid", self.focused()
+            if is_there:
+                return
+        raise AssertionError(f"the focus never came to {selector!r}")
+
     def read(self, selector: str) -> str:
         """Return the text of an element; of the new one if the page is replaced just then."""
         shown = conditions.visibility_of_element_located(("css selector", selector))

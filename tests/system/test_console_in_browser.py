@@ -326,6 +326,46 @@ def test_what_is_ordered_narrows_the_first_issue(browser: Browser, console: str)
     assert browser.run("return document.querySelector('#first_issue').value") == ""
 
 
+def test_two_calls_are_answered_by_keyboard_alone(browser: Browser) -> None:
+    """A cancelling that is undone, and a complaint whose copy is sent again."""
+    browser.press("/", "katherine edwards jefferson")
+    browser.read_until("#top-list:not([hidden])", "Katherine Edwards")
+    browser.press(Keys.ARROW_DOWN, Keys.ENTER)
+    browser.read_until("h1", "Katherine Edwards")
+    assert browser.focused() == "main"
+    browser.tab_until("#subscription-1 summary")
+    browser.press(Keys.SPACE)
+    browser.tab_until("[href='/subscriptions/1/cancel']")
+    browser.press(Keys.ENTER)
+    browser.read_until("h1", "Cancel a subscription")
+    browser.tab_until("[name=when]")
+    browser.press(Keys.ARROW_DOWN)
+    browser.tab_until("button.main")
+    browser.press(Keys.ENTER)
+    browser.read_until(".summary", "ends after")
+    assert browser.focused() == "main"
+    browser.tab_until("button.main")
+    browser.press(Keys.ENTER)
+    browser.read_until(".notice.good", "ends after")
+    browser.tab_until("[href='/subscriptions/1/uncancel']")
+    browser.press(Keys.ENTER)
+    browser.read_until("h1", "Undo a cancelling")
+    browser.tab_until("button.main")
+    browser.press(Keys.ENTER)
+    browser.read_until(".notice.good", "goes on as before")
+
+    browser.tab_until("[href='/subscriptions/1/complaint']")
+    browser.press(Keys.ENTER)
+    browser.read_until("h1", "Note a complaint")
+    browser.tab_until("#issue")
+    browser.press(Keys.ARROW_DOWN)
+    browser.tab_until("#answer")
+    browser.press(Keys.ARROW_DOWN)
+    browser.tab_until("button.main")
+    browser.press(Keys.ENTER)
+    browser.read_until(".notice.good", "the issue is sent again")
+
+
 def test_who_is_chosen_fills_the_choices_of_an_order(browser: Browser, console: str) -> None:
     """The subscriptions to extend are named as soon as a reader is chosen, and all stays."""
     browser.open(f"{console}/orders/new")

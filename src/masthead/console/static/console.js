@@ -23,8 +23,16 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const errors = document.getElementById("errors");
   const first = document.querySelector("main [autofocus]");
   if (errors || first) (errors || first).focus();
-  else document.getElementById("main")?.focus({ preventScroll: true });
+  else focusMain();
 });
+
+// The same after the search box or the sign-in has led here, without htmx.
+if (document.referrer.startsWith(`${window.location.origin}/`) && !window.location.hash
+  && !document.querySelector("[autofocus]")) focusMain();
+
+function focusMain() {
+  document.getElementById("main")?.focus({ preventScroll: true });
+}
 
 // A form is sent once at a time, and its button shows that it is being sent. A file is saved
 // without another page: its button is free again after a moment.
