@@ -60,6 +60,8 @@ PAGES = (
     "/audit",
     "/nowhere",
 )
+PARTS = 4
+"""Each page is tried in four forms, which takes seconds: a part of the pages in each test."""
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +98,15 @@ def sign_in(browser: Browser, console: str) -> None:
     browser.read_until("h1", "20")
 
 
-def test_each_page_fits_the_screen_and_axe_finds_nothing(browser: Browser, console: str) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_each_page_fits_the_screen_and_axe_finds_nothing(
+    browser: Browser, console: str, part: int
+) -> None:
     """rules, "Looks of the console"; decisions, "What the console is made of"."""
     if not AXE.exists():
         pytest.skip("needs axe, which .ci/typescript installs")
     found = {}
-    for page in PAGES:
+    for page in PAGES[part::PARTS]:
         browser.open(console + page)
         for width, scheme in itertools.product((1280, 390), ("light", "dark")):
             browser.set_width(width)
