@@ -248,6 +248,10 @@ def test_a_first_issue_before_the_newest_closed_one_is_refused(desk: Desk) -> No
     assert "is no issue of what is ordered" in refused(
         desk, place, order(ADA, Item(YEAR, first_issue=25))
     )
+    # The rows of the first item are waiting to be written then.
+    assert "is before 2026-04-01" in refused(
+        desk, place, order(ADA, Item(YEAR), Item(YEAR, first_issue=13, is_new=True))
+    )
     assert "has no issue 99" in refused(desk, place, order(ADA, Item(YEAR, first_issue=99)))
     with desk.store.writer() as database, database.transaction():
         database.change("UPDATE issues SET mailing_list_id = NULL WHERE issue_id = 14")

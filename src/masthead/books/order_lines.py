@@ -19,7 +19,7 @@ from masthead.store.books.extendable_subscriptions import (
     named,
     running,
 )
-from masthead.store.books.issue import find_issue
+from masthead.store.books.issue import title_of
 from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.names import reader_named, subscription_named
 from masthead.store.books.operation import Operation
@@ -93,7 +93,7 @@ class Lines:
         return subscription_named(self._change, found.subscription_id)
 
     def _issue_title(self, issue_id: int) -> str:
-        return find_issue(self._change, issue_id).title
+        return title_of(self._change, issue_id)
 
     def tell_apart(self, items: Iterable[tuple[PricedItem, Resolved]]) -> None:
         """Note which readers get a publication and type at several addresses."""

@@ -87,6 +87,18 @@ def find_issue(books: Reading, issue_id: int) -> Issue:
     return found
 
 
+def title_of(books: Reading, issue_id: int) -> str:
+    """Return the title of an issue that exists; the queued rows of an operation stay queued."""
+    found = books.direct.row_as(
+        Issue,
+        f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id",
+        account_id=books.account_id,
+        issue_id=issue_id,
+    )
+    assert found is not None
+    return found.title
+
+
 def issues_of(books: Reading, publication_id: int | None = None) -> list[Issue]:
     """Return the issues of the account, or of one publication, sorted by publication and date."""
     of_publication = "" if publication_id is None else "AND i.publication_id = :publication_id"
