@@ -181,6 +181,7 @@ class SqliteStore:
         self._idle_readers: list[SqliteStoreConnection] = []
         self._idle_counters: list[SqliteStoreConnection] = []
         self._lock = threading.Lock()
+        self._checking = threading.Lock()
 
     def exists(self) -> bool:
         """Return whether there is a file that is not empty."""
@@ -237,25 +238,30 @@ class SqliteStore:
         """
         if self._file is None:
             return
+        # Two checks at once could otherwise end with the result of the earlier one.
+        with self._checking:
+            self.fault = self._find_fault()
+        if self.fault:
+            raise StoreUnavailable(self.fault)
+
+    def _find_fault(self) -> str:
         found = _identity(self.path)
         if found == self._file:
             # A pooled connection would read a damaged file from its cache.
             with closing(self._new_reader()) as database:
-                self.check_schema(database)
-            return
-        self.fault = f"the database {self.path} was " + (
+                return migrations.newer_than(database, self._schema)
+        return f"the database {self.path} was " + (
             "replaced by another file while it was open: restart the server to serve that"
             if found
             else "removed, or moved, while it was open: put the same file back, or stop the "
             "server, restore a backup and start it again"
         )
-        raise StoreUnavailable(self.fault)
 
     def check_schema(self, connection: Connection) -> None:
         """Raise StoreUnavailable if the schema is newer than when the file was opened."""
-        self.fault = migrations.newer_than(connection, self._schema)
-        if self.fault:
-            raise StoreUnavailable(self.fault)
+        if fault := migrations.newer_than(connection, self._schema):
+            self.fault = fault
+            raise StoreUnavailable(fault)
 
     def open_loop_reader(self, call_soon: Later) -> SqliteStoreConnection:
         """Return a connection that maps the file into memory.
