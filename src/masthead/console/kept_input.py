@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
-NOT_TYPED = {"form_token", "once", "seen", "sure", "will"}
+OF_PAGE = {"once", "seen"}
+"""Fields of a form that belong to the page as it was opened."""
+
+NOT_TYPED = OF_PAGE | {"form_token", "sure", "will"}
 """Fields of a form that no operator types."""
 
 _KEPT_MAX = 100
@@ -58,7 +61,7 @@ def packed(form: Mapping[str, str]) -> str:
     kept = {
         name: value
         for name, value in form.items()
-        if name not in NOT_TYPED - {"seen", "once"} and "password" not in name
+        if name not in NOT_TYPED - OF_PAGE and "password" not in name
     }
     is_typed = any(value for name, value in kept.items() if name not in NOT_TYPED)
     return msgspec.json.encode(kept).decode() if is_typed else ""

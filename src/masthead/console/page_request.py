@@ -17,6 +17,7 @@ from masthead.books import Books, opening
 from masthead.books.opening import Account
 from masthead.console.account_figures import Asker, Counted, Counting
 from masthead.console.forms import Form
+from masthead.console.kept_input import OF_PAGE
 from masthead.console.roles import Action, may, who_may
 from masthead.console.templating import template
 from masthead.store import Connection, Store, audit, saved_forms
@@ -24,9 +25,6 @@ from masthead.store.operators import Operator
 from masthead.store.saved_forms import SavedForm
 
 Value = TypeVar("Value")
-
-_OF_A_PAGE = {"seen", "once"}
-"""Values of forms that a page has in place of its form."""
 
 _ONCE_BYTES = 16
 
@@ -140,7 +138,7 @@ class PageRequest:
         said = _said(self.http)
         if self.kept and isinstance(values.get("form"), Form):
             values["form"].values.update(self.kept)
-            values.update({name: text for name, text in self.kept.items() if name in _OF_A_PAGE})
+            values.update({name: text for name, text in self.kept.items() if name in OF_PAGE})
         response = HTMLResponse(
             template(name).render(
                 request=self,

@@ -16,6 +16,7 @@ _FROM = """
         ON p.account_id = :account_id AND p.publication_id = i.publication_id
     WHERE i.account_id = :account_id
     """
+_BY_ID = f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id"
 
 
 class Issue(NamedTuple):
@@ -77,7 +78,7 @@ def find_issue(books: Reading, issue_id: int) -> Issue:
     """Return an issue. Raises NotFound if there is none, BadInput if it has no date."""
     found = books.row_as(
         Issue,
-        f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id",
+        _BY_ID,
         issue_id=issue_id,
     )
     if found is None:
@@ -91,7 +92,7 @@ def title_of(books: Reading, issue_id: int) -> str:
     """Return the title of an issue that exists; the queued rows of an operation stay queued."""
     found = books.direct.row_as(
         Issue,
-        f"SELECT {_COLUMNS} {_FROM} AND i.issue_id = :issue_id",
+        _BY_ID,
         account_id=books.account_id,
         issue_id=issue_id,
     )
