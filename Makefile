@@ -208,10 +208,10 @@ install: .venv/runtime.installed
 
 install-dev: .venv/dev.installed
 
-.venv/runtime.installed: pyproject.toml requirements/plots.txt requirements/build.txt
+.venv/runtime.installed: pyproject.toml requirements/all.txt requirements/build.txt
 	@.ci/venv
 	@echo "Installing Masthead into .venv …"
-	@$(LOCKED) -r requirements/plots.txt -r requirements/build.txt
+	@$(LOCKED) -r requirements/all.txt -r requirements/build.txt
 	@$(PIP) install --no-index --no-build-isolation --no-deps --editable .
 	@touch $@
 

@@ -15,9 +15,9 @@ from packaging.version import Version
 from tests.house import ROOT
 
 PIN = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
-LOCKS = ("runtime", "plots", "build", "dev", "bench", "system", "pipelines")
+LOCKS = ("runtime", "all", "build", "dev", "bench", "system", "pipelines")
 ALL_LOCKS = (*LOCKS, "oldest")
-EXTRAS = ("mirror", "duckdb", "server", "plots")
+EXTRAS = ("mirror", "duckdb", "server", "plots", "billing")
 PIPELINES = ("dlt", "singer")
 """The extras that are locked and tested apart."""
 
@@ -48,8 +48,8 @@ def wanted(lock: str) -> list[Requirement]:
     """What a lock file must hold."""
     if lock == "runtime":
         return dependencies("mirror", "server")
-    if lock == "plots":
-        return dependencies("mirror", "server", "plots")
+    if lock == "all":
+        return dependencies("mirror", "server", "plots", "billing")
     if lock == "pipelines":
         extras = dependencies("mirror", "server", *PIPELINES)
         return extras + group("build") + group("pipelines")
@@ -118,7 +118,7 @@ def test_a_lock_file_names_no_place_to_install_from(lock: str) -> None:
 def test_contributing_lists_each_dependency_with_its_locked_version() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text().partition("## Dependencies")[2]
     listed = dict(re.findall(r"^\| ([\w.-]+) \| (\d[\w.]*) \|", text, re.MULTILINE))
-    locked = pins("pipelines") | pins("dev") | pins("plots")
+    locked = pins("pipelines") | pins("dev") | pins("all")
     assert listed == {
         requirement.name: locked[canonicalize_name(requirement.name)]
         for requirement in dependencies(*EXTRAS, *PIPELINES)
