@@ -22,6 +22,7 @@ BELOW = ("contract", "errors")
 
 COLUMNS = {
     "api": 2,
+    "billing": 1,
     "books": 0,
     "checker": 5,
     "circulation": 1.5,
