@@ -5,6 +5,7 @@ error's code.
 """
 
 from masthead.errors import MastheadError
+from masthead.extras import install
 
 HINTS = {
     "accounts_all_or_nothing": "leave out --reject",
@@ -24,6 +25,7 @@ HINTS = {
     "lines_without_prices": "--line gives a line with its price",
     "merged": "`masthead subscription show {into}` shows that one",
     "needs_amount": "--amount gives back that much",
+    "needs_billing_packages": f"with the file of the release, {install('billing')} brings it",
     "needs_mapping": "--map names the mapping, and --guess writes a first one",
     "needs_new_subscription": "--new begins one; in a file of orders, true in the column new",
     "no_copy": "`masthead mirror` with the same --to makes one",
