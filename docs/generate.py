@@ -187,6 +187,9 @@ def _columns(table: Table) -> Sequence[tuple[str, ...]]:
             notes.append(f"one of `{table.references[column.name]}`")
         if column.name in table.unique:
             notes.append("unique, letter case ignored")
+        if column.name in table.together:
+            others = [f"`{name}`" for name in table.together if name != column.name]
+            notes.append(" with ".join(["unique", *others]))
         rows.append((f"`{column.name}`", _file_word(column.kind), ", ".join(notes)))
     return rows
 

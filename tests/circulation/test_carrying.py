@@ -13,6 +13,7 @@ from masthead.store.account_removal import OF_AN_ACCOUNT, remove_account
 from masthead.store.books.ownership import BOOKS as OF_OPEN_BOOKS
 from masthead.store.books.ownership import OWNED
 from masthead.store.erasing import erase
+from tests.circulation.small_billing import BILLING
 from tests.circulation.small_books import BOOKS
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import copied, new_url
@@ -32,17 +33,18 @@ MORE: dict[str, str] = {
     "classes.csv": "class_id,name\n1,hotel\n2,airline\n",
     "bundles.csv": "bundle_id,name,active,price,tax\n1,A year,,3600,252\n2,Old,0,1200,0\n",
     "bundle_lines.csv": (
-        "bundle_id,line_number,publication_id,issues,type,copies,price,months\n"
-        "1,1,1,12,Both,2,3600,\n2,1,2,-1,Print,,1200,18\n"
+        "bundle_id,line_number,publication_id,issues,type,copies,price,months,digital_share\n"
+        "1,1,1,12,Both,2,3600,,2500\n2,1,2,-1,Print,,1200,18,\n"
     ),
     "products.csv": "product_id,name,active,price,tax\n1,A mug,1,900,63\n",
     "orders.csv": (
-        "order_id,subscriber_id,order_date,paid_on,external_reference,content_digest,payment_type\n"
-        f"1,4,2025-10-25 10:00:00,,shop-1,{'a' * 64},\n"
-        "2,2,2025-11-12 10:00:00,,,,\n"
-        "3,5,2025-10-15 10:00:00,2025-10-15,shop-3,,Card\n"
-        "4,3,2025-10-02 10:00:00,2025-10-02,,,\n"
-        "5,6,2025-10-10 10:00:00,2025-10-10,,,\n"
+        "order_id,subscriber_id,order_date,paid_on,external_reference,content_digest,payment_type,"
+        "shipping,shipping_tax\n"
+        f"1,4,2025-10-25 10:00:00,,shop-1,{'a' * 64},,,\n"
+        "2,2,2025-11-12 10:00:00,,,,,,\n"
+        "3,5,2025-10-15 10:00:00,2025-10-15,shop-3,,Card,90,6\n"
+        "4,3,2025-10-02 10:00:00,2025-10-02,,,,,\n"
+        "5,6,2025-10-10 10:00:00,2025-10-10,,,,,\n"
     ),
     "purchases.csv": "purchase_id,subscriber_id,total\n8,5,36.00\n",
     "order_items.csv": (
@@ -79,6 +81,7 @@ MORE: dict[str, str] = {
         "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer,made_at,author,text\n"
         "1,1,1,10,lost,extended,2025-11-03 09:00:00,ben,Stolen\n"
     ),
+    **BILLING,
     "custom_fields.csv": SMALL["custom_fields.csv"],
     "custom_field_options.csv": SMALL["custom_field_options.csv"],
     "custom_field_answers.csv": SMALL["custom_field_answers.csv"],
@@ -127,6 +130,10 @@ def one_row_of(name: str) -> dict[str, str]:
 def test_the_books_are_exported_and_imported_byte_for_byte(publisher: Publisher) -> None:
     """circulation, "What is stored in addition"."""
     exported = publisher.exported()
+    for name, text in FULL.items():
+        stored = publisher.table(name[:-4])
+        for column in text.partition("\n")[0].split(","):
+            assert any(row[column] is not None for row in stored), f"{name}: {column}"
     empty = [name for name, raw in exported.items() if raw.count(b"\n") < 2]
     assert empty == ["erasures.csv"]
     copy = other(publisher)
@@ -277,3 +284,46 @@ def test_a_file_erases_no_reader_with_issues_or_money_left(publisher: Publisher)
         publisher.load({"erasures.csv": "subscriber_id\n3\n5\n"})
     assert publisher.everything() == before
     publisher.load({"erasures.csv": "subscriber_id\n3\n"})
+
+
+def test_no_two_invoices_have_the_same_number(publisher: Publisher) -> None:
+    """billing, "Invoice": per account and series; nor do two payments have the same source."""
+    copy = other(publisher)
+    twice = FULL["invoices.csv"].replace("invoice 2025,2,", "invoice 2025,1,")
+    assert "invoices.csv:4: number: an earlier row has invoice 2025, 1 too" in copy.problems(
+        {**FULL, "invoices.csv": twice}
+    )
+    twice = FULL["payments.csv"].replace(",b,", ",a,")
+    assert "payments.csv:3: source: an earlier row has a too" in copy.problems(
+        {**FULL, "payments.csv": twice}
+    )
+
+
+def test_an_account_has_one_row_of_billing(publisher: Publisher) -> None:
+    line = other(publisher).problem({**FULL, "billing.csv": "billing_id,begun_on\n2,2025-10-01\n"})
+    assert "billing.csv:2: billing_id: an account has one row of billing: 1" in line
+
+
+def test_an_erased_payer_leaves_numbers_and_amounts(publisher: Publisher) -> None:
+    """billing, "What is stored": names go, amounts and numbers stay."""
+    before = publisher.everything()
+    blanked = erase(publisher.store, 1, 5, leave_traces=True)
+    assert {name: blanked[name] for name in ("payer_details", "invoices", "payments")} == {
+        "payer_details": 1,
+        "invoices": 2,
+        "payments": 2,
+    }
+    for name, personal in {
+        "payer_details": {"vat_id"},
+        "invoices": {"reason", "printed"},
+        "payments": {"reason", "reference"},
+    }.items():
+        assert publisher.table(name) == [
+            {**row, **dict.fromkeys(personal)} if row["subscriber_id"] == 5 else row
+            for row in before[name]
+        ]
+    for name in ("invoice_lines", "allocations", "journal_lines"):
+        assert publisher.table(name) == before[name]
+    copy = other(publisher)
+    copy.load(publisher.exported())
+    assert copy.exported() == publisher.exported()

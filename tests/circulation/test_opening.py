@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -307,3 +307,36 @@ def test_a_used_opening_cannot_be_undone(desk: Desk) -> None:
     subscriptions.suspend(desk.books, 1, "2026-04-01", "2026-05-01")
     with pytest.raises(BadInput, match="a subscription was suspended since"):
         undo_opening(desk.books)
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [
+        ("billing", {"billing_id": 1, "begun_on": "2026-03-01"}),
+        ("billing_settings", {"setting_id": 1, "name": "due_days", "value": "30"}),
+        (
+            "tax_rates",
+            {
+                "rate_id": 1,
+                "country": "DE",
+                "goods": "print",
+                "percent": 700,
+                "begins_on": "2026-01-01",
+            },
+        ),
+        (
+            "shipping_prices",
+            {"shipping_price_id": 1, "type": "Print", "begins_on": "2026-01-01"},
+        ),
+        ("payer_details", {"subscriber_id": 1, "vat_id": "DE136695976"}),
+    ],
+)
+def test_an_opening_with_billing_cannot_be_undone(
+    desk: Desk, table: str, row: dict[str, Any]
+) -> None:
+    """rules, "An opening that is undone": what was set would be lost."""
+    open_books(desk.books)
+    desk.put(table, **row)
+    with pytest.raises(BadInput, match="billing was set up since the books were opened"):
+        undo_opening(desk.books)
+    assert len(desk.table(table)) == 1

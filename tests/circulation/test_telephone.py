@@ -247,6 +247,25 @@ def test_an_address_has_a_street_and_is_the_readers_own(desk: Desk) -> None:
     assert "has no such address" in refused(desk, subscriptions.move, 1, 2)
 
 
+def put_invoice(desk: Desk, payer: int) -> None:
+    """Give a payer an invoice and a payment."""
+    desk.put(
+        "invoices",
+        **dict.fromkeys(("invoice_id", "number", "net", "tax", "total", "open_cents"), 1),
+        **dict.fromkeys(("series", "number_text"), "1"),
+        kind="invoice",
+        subscriber_id=payer,
+        issued_on="2026-01-01",
+    )
+    desk.put(
+        "payments",
+        **dict.fromkeys(("payment_id", "cents", "left_cents"), 1),
+        **dict.fromkeys(("value_date", "booked_on"), "2026-01-01"),
+        kind="payment",
+        subscriber_id=payer,
+    )
+
+
 def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
     """circulation, "Extension": issues, copies and money add up to the same."""
     for field in (1, 2):
@@ -254,13 +273,15 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
         desk.put("custom_field_answers", subscriber_id=2, field_id=field, text_value="two")
     desk.put("custom_field_answers", subscriber_id=1, field_id=1, text_value="one")
     desk.put("purchases", purchase_id=1, subscriber_id=2)
+    put_invoice(desk, 2)
     before = [
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])
         for row in desk.table("subscriptions")
     ]
     merged = subscribers.merge(desk.books, 1, 2, keep_both=True)
-    assert merged.moved == (1, 1, 0, 1, 1, 0, 0)
-    assert {row["subscriber_id"] for row in desk.table("subscriptions")} == {1}
+    assert merged.moved == (1, 1, 0, 1, 1, 0, 0, 1, 1)
+    for table in ("subscriptions", "invoices", "payments"):
+        assert {row["subscriber_id"] for row in desk.table(table)} == {1}
     after = [
         (row["subscription_id"], row["copies"], row["issues"], row["unearned_revenue"])
         for row in desk.table("subscriptions")
@@ -278,6 +299,28 @@ def test_merging_moves_all_and_adds_up(desk: Desk) -> None:
     assert "with the same one" in refused(desk, subscribers.merge, 1, 1)
     desk.put("erasures", subscriber_id=3)
     assert "was erased" in refused(desk, subscribers.merge, 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("kept", "gone", "found"),
+    [
+        ([], [], []),
+        ([], ["DE2"], ["DE2"]),
+        (["DE1"], ["DE2"], ["DE1"]),
+        ([None], ["DE2"], ["DE2"]),
+        (["DE1"], [], ["DE1"]),
+    ],
+)
+def test_merging_keeps_the_vat_number_of_the_kept_one_or_takes_the_other(
+    desk: Desk, kept: list[str | None], gone: list[str | None], found: list[str | None]
+) -> None:
+    """billing, "What is stored"."""
+    for subscriber_id, those in ((1, kept), (2, gone)):
+        for vat_id in those:
+            desk.put("payer_details", subscriber_id=subscriber_id, vat_id=vat_id)
+    subscribers.merge(desk.books, 1, 2, keep_both=True)
+    rows = [(row["subscriber_id"], row["vat_id"]) for row in desk.table("payer_details")]
+    assert rows == [(1, vat_id) for vat_id in found]
 
 
 def test_there_is_nothing_to_remove_or_resume(desk: Desk) -> None:

@@ -216,6 +216,9 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
                 "text": f"{WORD} was stolen",
             }
         ],
+        "payer_details": None,
+        "invoices": [],
+        "payments": [],
     }
     assert held["subscriber"]["password_md5"] == DIGEST
     assert held["custom_fields"][0]["values"][0]["display_as"] == "Farming"

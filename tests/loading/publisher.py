@@ -93,6 +93,30 @@ WITH_BOOKS: dict[str, str] = {
     ),
     "cancelled_terms.csv": "term_id,issues_left,refunded,tax\n1,4,333,20\n",
     "renewals_sent.csv": "term_id,effort,subscription_id,sent_on\n1,1,1,2026-04-01\n",
+    "billing.csv": "billing_id,begun_on\n1,2026-02-02\n",
+    "billing_settings.csv": "setting_id,name,value\n1,due_days,30\n",
+    "tax_rates.csv": "rate_id,country,goods,percent,begins_on\n1,DE,print,700,2026-01-01\n",
+    "shipping_prices.csv": "shipping_price_id,type,cents,begins_on\n1,Print,90,2026-01-01\n",
+    "payer_details.csv": "subscriber_id,vat_id\n1,DE136695976\n",
+    "invoices.csv": (
+        "invoice_id,kind,series,number,number_text,subscriber_id,order_id,issued_on,net,tax,total,"
+        "open_cents\n1,invoice,invoice 2026,1,2026-000001,1,1,2026-03-01,1000,50,1050,50\n"
+    ),
+    "invoice_lines.csv": (
+        "invoice_id,line_number,order_item_id,goods,net,tax,percent,category\n"
+        "1,1,1,print,1000,50,500,S\n"
+    ),
+    "payments.csv": (
+        "payment_id,subscriber_id,kind,value_date,booked_on,cents,left_cents\n"
+        "1,1,payment,2026-03-02,2026-03-02,1000,0\n"
+    ),
+    "allocations.csv": (
+        "allocation_id,invoice_id,kind,payment_id,cents,booked_on\n1,1,payment,1,1000,2026-03-02\n"
+    ),
+    "journal_lines.csv": (
+        "entry_id,line_number,booked_on,account,cents\n1,1,2026-03-02,bank,1000\n"
+    ),
+    "closed_months.csv": "month_id,closed_on\n202602,2026-03-05\n",
 }
 """The same in an account that keeps its books: an export, which only an empty account takes."""
 

@@ -53,6 +53,17 @@ OF_THE_BOOKS = {
     "cancelled_terms",
     "renewal_efforts",
     "renewals_sent",
+    "billing",
+    "billing_settings",
+    "tax_rates",
+    "shipping_prices",
+    "payer_details",
+    "invoices",
+    "invoice_lines",
+    "payments",
+    "allocations",
+    "journal_lines",
+    "closed_months",
 }
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
 STAGING_TABLES = tuple(

@@ -73,6 +73,19 @@ def rows_of(database: Connection, table: str, account_id: int) -> list[tuple[Any
     return sorted(database.rows(sql, id=account_id), key=repr)
 
 
+ONE_OF = {
+    "revenue": {"kind": "received"},
+    "operators": {"role": "viewer"},
+    "tax_rates": {"goods": "print"},
+    "shipping_prices": {"type": "Print"},
+    "invoices": {"kind": "invoice"},
+    "invoice_lines": {"goods": "print", "category": "S"},
+    "payments": {"kind": "payment"},
+    "allocations": {"kind": "payment"},
+}
+"""The columns that hold one of a few words, and one of these."""
+
+
 def fill(database: Connection, table: str, account_id: int) -> None:
     """Give the account a row in a table that nothing above has filled."""
     if rows_of(database, table, account_id):
@@ -83,10 +96,7 @@ def fill(database: Connection, table: str, account_id: int) -> None:
         if column.is_required
     }
     needed["account_id"] = account_id
-    if table == "revenue":
-        needed["kind"] = "received"
-    if table == "operators":
-        needed["role"] = "viewer"
+    needed |= ONE_OF.get(table, {})
     database.change(
         f"""INSERT INTO {table} ({", ".join(f'"{name}"' for name in needed)})
         VALUES ({", ".join(f":{name}" for name in needed)})""",

@@ -126,6 +126,29 @@ ROWS = {
     "renewals_sent (account_id, term_id, effort, subscription_id, sent_on)": (
         f"a, n, 1, n, '2026-06-01' FROM {MANY}"
     ),
+    "billing_settings (account_id, setting_id, name)": f"a, n, 'Setting ' || n FROM {FEW}",
+    "tax_rates (account_id, rate_id, country, goods, percent, begins_on)": (
+        f"a, n, 'DE', 'print', 700, '2026-01-01' FROM {FEW}"
+    ),
+    "shipping_prices (account_id, shipping_price_id, type, begins_on)": (
+        f"a, n, 'Print', '2026-01-01' FROM {FEW}"
+    ),
+    "payer_details (account_id, subscriber_id)": f"a, n FROM {MANY}",
+    """invoices (account_id, invoice_id, kind, series, number, number_text, subscriber_id, order_id,
+        issued_on, net, tax, total, open_cents)""": (
+        f"a, n, 'invoice', '2026', n, n, n, n, '2026-01-01', 100, 7, 107, 107 * (n % 2) FROM {MANY}"
+    ),
+    """invoice_lines (account_id, invoice_id, line_number, goods, net, tax, percent,
+        category)""": f"a, n, 1, 'print', 100, 7, 700, 'S' FROM {MANY}",
+    """payments (account_id, payment_id, subscriber_id, kind, value_date, booked_on, cents,
+        left_cents)""": (f"a, n, n, 'payment', '2026-01-01', '2026-01-01', 100, 0 FROM {MANY}"),
+    "allocations (account_id, allocation_id, invoice_id, kind, payment_id, cents, booked_on)": (
+        f"a, n, n, 'payment', n, 100, '2026-01-01' FROM {MANY}"
+    ),
+    "journal_lines (account_id, entry_id, line_number, booked_on, account, cents)": (
+        f"a, n, 1, '2026-01-01', 'bank', 100 FROM {MANY}"
+    ),
+    "closed_months (account_id, month_id, closed_on)": f"a, 200000 + n, '2026-01-01' FROM {FEW}",
     "erasures (account_id, subscriber_id, erased_at)": (f"a, n, '2026-06-01 08:00:00' FROM {FEW}"),
     "deletions (account_id, entity, record_id, commit_id)": (
         "a, (ARRAY['subscriptions', 'addresses', 'purchases', 'listdownloads', 'orders'])"

@@ -55,6 +55,8 @@ _MOVED = (
     ("answer", ""),
     ("note", ""),
     ("complaint", ""),
+    ("invoice", ""),
+    ("payment", ""),
 )
 """The words for what moves, in the order of :class:`Moved`; '' adds an s."""
 
@@ -272,12 +274,13 @@ def merge(
 ) -> Merged:
     """Move all that ``gone`` has to ``kept``, both ids of subscribers; ``gone`` is deleted.
 
-    Addresses, subscriptions with their terms, orders, purchases, answers, notes and complaints
-    move; if both have answered a question, the answer of ``kept`` stays. If both have a
-    subscription of the same publication and type, these are merged into one, unless ``keep_both``
-    is set or one is unlimited (circulation, "Merging"). ``gone`` gets a ``delete_date``; the name,
-    email address and renewal code of both stay unchanged. Merging cannot be undone. Raises NotFound
-    if one of them does not exist, BadInput if they are the same, or one is deleted or erased.
+    Addresses, subscriptions with their terms, orders, purchases, answers, notes, complaints,
+    invoices and payments move. If both have answered a question or have a VAT number, that of
+    ``kept`` stays. If both have a subscription of the same publication and type, these are merged
+    into one, unless ``keep_both`` is set or one is unlimited (circulation, "Merging"). ``gone``
+    gets a ``delete_date``; the name, email address and renewal code of both stay unchanged. Merging
+    cannot be undone. Raises NotFound if one of them does not exist, BadInput if they are the same,
+    or one is deleted or erased.
     """
     if kept == gone:
         raise BadInput("a reader cannot be merged with the same one: choose two")

@@ -79,7 +79,11 @@ class Bundle(Struct):
 
 
 class BundleLine(Struct):
-    """One publication in a bundle; -1 ``issues`` means unlimited issues for ``months``."""
+    """One publication in a bundle; -1 ``issues`` means unlimited issues for ``months``.
+
+    ``digital_share`` is the part of the price that is for the digital issues, in hundredths of a
+    percent; null: none.
+    """
 
     bundle_id: Key
     line_number: Key
@@ -89,6 +93,9 @@ class BundleLine(Struct):
     copies: Copies
     price: Price
     months: MonthsOrNull
+    digital_share: Annotated[
+        int | None, Range(0, 10_000, unit="hundredths of a percent"), Missing.NULL
+    ]
 
 
 class Product(Struct):

@@ -5,12 +5,23 @@ that shape. Tables refer only to earlier tables, or to themselves. For what the 
 circulation, "What is stored in addition". ``cents`` and prices are whole cents.
 """
 
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from msgspec import Struct
-
-from masthead.contract import kinds, shapes
+from masthead.contract import shapes
 from masthead.contract.account_records import AccountRecord, ErasureRecord
+from masthead.contract.billing import (
+    Allocation,
+    Billing,
+    BillingSetting,
+    ClosedMonth,
+    Invoice,
+    InvoiceLine,
+    JournalLine,
+    PayerDetails,
+    Payment,
+    ShippingPrice,
+    TaxRate,
+)
 from masthead.contract.books import (
     Books,
     Bundle,
@@ -18,11 +29,8 @@ from masthead.contract.books import (
     Cancellation,
     CancellationReason,
     CancelledTerm,
-    Cents,
     Complaint,
-    Copies,
     CopyClass,
-    DisputeResult,
     Note,
     Product,
     RenewalEffort,
@@ -38,205 +46,27 @@ from masthead.contract.custom_fields import (
     CustomFieldAnswerRecord,
     CustomFieldOptionRecord,
 )
-from masthead.contract.file_kinds import Range
-from masthead.contract.kinds import Missing
-from masthead.contract.passwords import PasswordHash
-from masthead.contract.shapes import (
-    Bool,
-    Date,
-    DateOrNull,
-    DateTime,
-    DateTimeOrNull,
-    DecimalOrNull,
-    Field,
-    Flag,
-    Id,
-    IdOrAbsent,
-    IdOrNull,
-    Integer,
-    IntegerOrNull,
-    Key,
-    MediumType,
-    Number,
-    PasswordMd5,
-    RenewalCode,
-    Text,
-    Text30OrNull,
-    Text50,
-    TextOrNull,
-    fields_of,
+from masthead.contract.shapes import Field, fields_of
+from masthead.contract.shown_records import (
+    AddressRecord,
+    Issue,
+    MailingListEntryRecord,
+    OrderItemRecord,
+    OrderRecord,
+    Publication,
+    SubscriberRecord,
+    SubscriptionIssue,
+    SubscriptionRecord,
 )
-
-
-class Publication(Struct):
-    """A publication, and how its subscriptions run (circulation, "What is stored in addition")."""
-
-    publication_id: Key
-    name: Text
-    issues_per_year: Annotated[int, Range(1, 366, 12)]
-    late_start: Annotated[str, kinds.OneOf("next", "current", when_missing="next")]
-    grace_counts: Bool
-    credit_issues: Annotated[int, Range(0, 1_000, 1)]
-    unlimited_term_months: Annotated[int, Range(1, 1_200, 12)]
-    given_here: Bool
-
-
-class Issue(Struct):
-    """An issue of a publication; ``closed_at`` is null until it is closed."""
-
-    issue_id: Key
-    publication_id: Key
-    name: Text50
-    date: Date
-    number: IntegerOrNull
-    closes_on: DateOrNull
-    mailed_on: DateOrNull
-    closed_at: DateTimeOrNull
-    mailing_list_id: IdOrNull
-    file_written_at: DateTimeOrNull
-    given_here: Bool
-
-
-class SubscriberRecord(Struct):
-    """A subscriber; a merged one has a ``delete_date``, and ``merged_into`` is who was kept."""
-
-    subscriber_id: Key
-    renewal_code: RenewalCode
-    email: Text50
-    password_md5: PasswordMd5
-    password_hash: Annotated[str | None, PasswordHash(), Missing.EMPTY]
-    first_name: Text50
-    last_name: Text50
-    source: TextOrNull
-    delete_date: DateTimeOrNull
-    merged_into: IdOrNull
-    given_here: Bool
-
-
-class AddressRecord(shapes.Address):
-    """A subscriber's postal address."""
-
-    given_here: Bool
-
-
-class SubscriptionRecord(Struct):
-    """A subscription; ``merged_into`` is the one that has had its terms since a merging."""
-
-    subscription_id: Key
-    subscriber_id: Key
-    publication_id: Key
-    mailing_address_id: Id
-    billing_address_id: Id
-    issues: Integer
-    copies: Integer
-    paid_issues_left: IntegerOrNull
-    unearned_revenue: DecimalOrNull
-    type: MediumType
-    date_created: Date
-    date_expired: DateOrNull
-    date_last_renewed: DateOrNull
-    last_purchase_bundle_id: IdOrNull
-    last_purchase_id: IdOrNull
-    renew_campaign_active: Bool
-    audit_classification: TextOrNull
-    audit_request_type: TextOrNull
-    begins_on: DateOrNull
-    cancelled_on: DateOrNull
-    merged_into: IdOrNull
-
-
-class SubscriptionIssue(Struct):
-    """An issue that a subscription has received, with its list and its term.
-
-    ``address_id`` is the address that was in force on the issue's date, and may no longer exist.
-    """
-
-    subscription_id: Key
-    issue_id: Key
-    mailing_list_id: IdOrNull
-    term_id: IdOrNull
-    is_grace: Flag
-    address_id: IdOrNull
-
-
-class OrderRecord(Struct):
-    """An order, without its items.
-
-    ``payment_reference`` is such as the number of a transfer. ``dispute`` is what the reader or the
-    bank says; it is open while ``dispute_ended_on`` is null.
-    """
-
-    order_id: Key
-    subscriber_id: Key
-    mailing_address_id: Id
-    billing_address_id: Id
-    import_name: Text30OrNull
-    user_id: IdOrNull
-    channel_id: IdOrNull
-    order_date: DateTime
-    is_gift: Bool
-    sub_total: Number
-    tax_total: Number
-    grand_total: Number
-    external_reference: TextOrNull
-    content_digest: TextOrNull
-    paid_on: DateOrNull
-    payment_type: TextOrNull
-    payment_reference: TextOrNull
-    disputed_on: DateOrNull
-    dispute: TextOrNull
-    dispute_ended_on: DateOrNull
-    dispute_result: DisputeResult
-
-
-class OrderItemRecord(Struct):
-    """A bundle or a product of an order.
-
-    ``is_dropped`` marks a product that ended before the order was paid, so it was never sent.
-    ``copies`` is how many were ordered, which the totals are for. ``list_price`` is what one cost
-    in the catalogue, in cents with tax, if the order had another price.
-    """
-
-    order_item_id: Key
-    order_id: Key
-    bundle_id: IdOrAbsent
-    product_id: IdOrAbsent
-    refund_date: DateTimeOrNull
-    fulfilled_date: DateTimeOrNull
-    sub_total: Number
-    tax_total: Number
-    grand_total: Number
-    purchase_id: IdOrNull
-    refunded: Cents
-    is_dropped: Flag
-    copies: Copies
-    list_price: IntegerOrNull
-
-
-class MailingListEntryRecord(Struct):
-    """A subscription on a mailing list.
-
-    ``copies`` counts all copies. ``free_copies`` of them are of ``free_class``, the others of
-    ``class``, which is null for a list that was loaded from a file.
-    """
-
-    mailing_list_id: Key
-    subscription_id: Key
-    copies: Integer
-    is_grace: Flag
-    is_paid: Flag
-    type: MediumType
-    class_: TextOrNull
-    free_copies: Cents
-    free_class: TextOrNull
 
 
 class Table(NamedTuple):
     """A table; its files have the same ``name``.
 
     ``references`` maps a column to the table whose key it refers to, a key of one column. The
-    values of ``unique`` columns are unique, ignoring ASCII letter case. The columns ``personal``
-    are blanked when a subscriber is erased; tables with such columns have a ``subscriber_id``.
+    values of ``unique`` columns are unique, ignoring ASCII letter case; no two rows have the same
+    values in all columns ``together``, unless one is missing. The columns ``personal`` are blanked
+    when a subscriber is erased; tables with such columns have a ``subscriber_id``.
     """
 
     name: str
@@ -245,6 +75,7 @@ class Table(NamedTuple):
     references: dict[str, str]
     unique: tuple[str, ...] = ()
     personal: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
 
     @property
     def values(self) -> tuple[Field, ...]:
@@ -259,10 +90,12 @@ def _table(
     key: int = 1,
     unique: tuple[str, ...] = (),
     personal: tuple[str, ...] = (),
+    together: tuple[str, ...] = (),
     **references: str,
 ) -> Table:
     columns = fields_of(record)
-    return Table(name, columns, tuple(c.name for c in columns[:key]), references, unique, personal)
+    names = tuple(column.name for column in columns[:key])
+    return Table(name, columns, names, references, unique, personal, together)
 
 
 TABLES = (
@@ -406,6 +239,38 @@ TABLES = (
         subscription_id="subscriptions",
         issue_id="issues",
     ),
+    _table("billing", Billing),
+    _table("billing_settings", BillingSetting, together=("name",)),
+    _table("tax_rates", TaxRate),
+    _table("shipping_prices", ShippingPrice),
+    _table("payer_details", PayerDetails, personal=("vat_id",), subscriber_id="subscribers"),
+    _table(
+        "invoices",
+        Invoice,
+        personal=("reason", "printed"),
+        together=("series", "number"),
+        subscriber_id="subscribers",
+        order_id="orders",
+        of_invoice_id="invoices",
+    ),
+    _table("invoice_lines", InvoiceLine, key=2, invoice_id="invoices", order_item_id="order_items"),
+    _table(
+        "payments",
+        Payment,
+        personal=("reference", "reason"),
+        together=("source",),
+        subscriber_id="subscribers",
+        reverses_id="payments",
+    ),
+    _table(
+        "allocations",
+        Allocation,
+        invoice_id="invoices",
+        payment_id="payments",
+        credit_note_id="invoices",
+    ),
+    _table("journal_lines", JournalLine, key=2, invoice_id="invoices", payment_id="payments"),
+    _table("closed_months", ClosedMonth),
 )
 
 ERASURES = _table("erasures", ErasureRecord)

@@ -42,7 +42,12 @@ _KINDS = {
     for table in _KNOWN.values()
 }
 
-_COLUMNS = {name: {*kinds, REASON} for name, kinds in _KINDS.items()}
+_REASONS = {
+    name: f"reject_{REASON}" if REASON in kinds else REASON for name, kinds in _KINDS.items()
+}
+"""The column of rejected rows that a load ignores, by table: no column of the table itself."""
+
+_COLUMNS = {name: {*kinds, _REASONS[name]} for name, kinds in _KINDS.items()}
 _TRUE_OR_FALSE = (Bool, Flag, Bit)
 _NUMBERS = (*_TRUE_OR_FALSE, Integer, Number, DecimalText, IdentifierList)
 
@@ -64,7 +69,7 @@ class InputFile(NamedTuple):
     @property
     def reject_reason(self) -> str:
         """The name of their last column, which is ignored when they are imported."""
-        return REASON
+        return _REASONS[self.table.name]
 
     @staticmethod
     def column_of(problem: Problem) -> str:
@@ -149,7 +154,7 @@ def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[
     """
 
     def to_cells(record: dict[str, object]) -> dict[str, str]:
-        record.pop(REASON, None)
+        record.pop(file.reject_reason, None)
         if wrong := _wrong_columns(file.table, record):
             raise ValueError(wrong)
         return {name: _text_of(kinds[name], name, value) for name, value in record.items()}
@@ -165,7 +170,7 @@ def read_batches(file: InputFile, *, allow_truncated: bool = False) -> Iterator[
         if is_first and (wrong := file.header_problems(1, batch.columns)):
             raise BadInput("\n".join(wrong))
         is_first = False
-        kept = _without_reason(batch)
+        kept = _without(file.reject_reason, batch)
         yield _with_times(kept, kinds) if file.format == "xlsx" else kept
 
 
@@ -178,10 +183,10 @@ def _with_times(batch: Batch, kinds: dict[str, Kind]) -> Batch:
     return batch._replace(cells=cells)
 
 
-def _without_reason(batch: Batch) -> Batch:
-    if REASON not in batch.columns:
+def _without(reason: str, batch: Batch) -> Batch:
+    if reason not in batch.columns:
         return batch
-    kept = [n for n, name in enumerate(batch.columns) if name != REASON]
+    kept = [n for n, name in enumerate(batch.columns) if name != reason]
     columns = [batch.columns[n] for n in kept]
     return batch._replace(columns=columns, cells=[batch.cells[n] for n in kept])
 

@@ -1,6 +1,7 @@
 """Files of rejected rows: the unchanged rows with a last column ``reason``.
 
-Once fixed, such a file can be imported; its column ``reason`` is ignored.
+Once fixed, such a file can be imported; its column ``reason`` is ignored. If the table itself has
+such a column, it is ``reject_reason``.
 """
 
 import csv

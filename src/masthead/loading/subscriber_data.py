@@ -1,19 +1,27 @@
 """All data of one subscriber as a JSON object, for a request of that person.
 
 Records have the shapes of the interface. In addition, a subscription has the issues it received
-and its data in the books, an order has its payment, and an entry of a mailing list has its name.
+and its data in the books, an order has its payment, an invoice has its lines and what settles it,
+and an entry of a mailing list has its name.
 """
 
 import msgspec
 
 from masthead.circulation.amounts import decimal
+from masthead.contract import billing, shapes, shown_records
 from masthead.contract import books as books_records
-from masthead.contract import records, shapes
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
 from masthead.store.interface_queries import Answer
-from masthead.store.subscriber_data import PAYMENT, Books, Row, SubscriberData, data_of
+from masthead.store.subscriber_data import (
+    PAYMENT,
+    Billing,
+    Books,
+    Row,
+    SubscriberData,
+    data_of,
+)
 
 Record = dict[str, object]
 
@@ -70,6 +78,7 @@ def record_of(data: SubscriberData) -> Record:
         ],
         "notes": [_record(books_records.Note, row) for row in data.notes],
         "complaints": [_record(books_records.Complaint, row) for row in data.complaints],
+        **_billing(data.billing),
     }
 
 
@@ -78,7 +87,7 @@ def _books(books: Books) -> Record:
     return {
         "begins_on": begins_on,
         "cancelled_on": cancelled_on,
-        "deliveries": [_record(records.SubscriptionIssue, row) for row in books.deliveries],
+        "deliveries": [_record(shown_records.SubscriptionIssue, row) for row in books.deliveries],
         "terms": [
             {
                 **_record(books_records.Term, term),
@@ -93,6 +102,21 @@ def _books(books: Books) -> Record:
         "renewal_letters": [_record(books_records.RenewalSent, row) for row in books.letters],
         "cancellations": [_record(books_records.Cancellation, row) for row in books.cancellations],
         "replacements": [_record(books_records.Replacement, row) for row in books.replacements],
+    }
+
+
+def _billing(found: Billing) -> Record:
+    return {
+        "payer_details": found.details and _record(billing.PayerDetails, found.details),
+        "invoices": [
+            {
+                **_record(billing.Invoice, row),
+                "lines": [_record(billing.InvoiceLine, line) for line in lines],
+                "allocations": [_record(billing.Allocation, each) for each in allocations],
+            }
+            for row, lines, allocations in found.invoices
+        ],
+        "payments": [_record(billing.Payment, row) for row in found.payments],
     }
 
 

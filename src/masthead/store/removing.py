@@ -33,6 +33,8 @@ PARTS = {
     "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),
     "complaints": ("subscription_id", "issue_id"),
+    "invoice_lines": ("invoice_id",),
+    "allocations": ("invoice_id", "payment_id"),
 }
 """The tables whose rows are part of other records, with the columns that refer to these records."""
 

@@ -39,6 +39,7 @@ def _check_table(staging: Staging, table: Table, *, discard: bool) -> None:
     _check_required(staging, table)
     _check_unique_among_staged(staging, table)
     _check_unique_among_stored(staging, table)
+    _check_unique_together(staging, table)
     _check_references(staging, table, discard=discard)
     if table.name == "order_items":
         _check_bundle_or_product(staging, table)
@@ -189,6 +190,30 @@ def _check_unique_among_stored(staging: Staging, table: Table) -> None:
             _is_taken(table, name),
             f"EXISTS (SELECT 1 FROM {owner} AND NOT {replaced})",
         )
+
+
+def _check_unique_together(staging: Staging, table: Table) -> None:
+    """Find rows with the values of an earlier row.
+
+    Stored rows are not compared: tables with such columns are loaded only into an account without
+    any of their rows (``books.ownership``).
+    """
+    names = table.together
+    if not names:
+        return
+    columns = ", ".join(names)
+    values = " || ', ' || ".join(f"s.{name}" for name in names)
+    staging.find(
+        table,
+        names[-1],
+        f"'an earlier row has ' || {values} || ' too'",
+        "s.nth > 1",
+        rows=f"""
+            SELECT file, line, {columns},
+                row_number() OVER (PARTITION BY {columns} ORDER BY file, line) AS nth
+            FROM {staging.rows_of(table.name)} AS t
+            WHERE {" AND ".join(f"{name} IS NOT NULL" for name in names)}""",
+    )
 
 
 def _owner(table: Table, name: str) -> str:

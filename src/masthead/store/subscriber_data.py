@@ -3,13 +3,13 @@
 from operator import itemgetter
 from typing import NamedTuple
 
+from masthead.contract import billing, shapes, shown_records
 from masthead.contract import books as books_records
-from masthead.contract import records, shapes
 from masthead.errors import NotFound
 from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
-__all__ = ["PAYMENT", "Books", "Row", "SubscriberData", "data_of"]
+__all__ = ["PAYMENT", "Billing", "Books", "Row", "SubscriberData", "data_of"]
 
 PAYMENT = (
     *("external_reference", "paid_on", "payment_type", "payment_reference"),
@@ -39,6 +39,18 @@ class Books(NamedTuple):
     replacements: list[Row]
 
 
+class Billing(NamedTuple):
+    """What billing stores about a payer (billing, "What is stored").
+
+    ``details`` is a row of PayerDetails, or None. ``invoices`` are rows of Invoice with their rows
+    of InvoiceLine and of Allocation. ``payments`` are rows of Payment.
+    """
+
+    details: Row | None
+    invoices: list[tuple[Row, list[Row], list[Row]]]
+    payments: list[Row]
+
+
 class SubscriberData(NamedTuple):
     """The data of a subscriber, as rows in the field order of a shape.
 
@@ -64,6 +76,7 @@ class SubscriberData(NamedTuple):
     entries: list[Row]
     notes: list[Row]
     complaints: list[Row]
+    billing: Billing
 
 
 def data_of(connection: Connection, account_id: int, subscriber_id: int) -> SubscriberData:
@@ -137,7 +150,33 @@ def data_of(connection: Connection, account_id: int, subscriber_id: int) -> Subs
         ),
         notes=rows("notes", books_records.Note),
         complaints=rows("complaints", books_records.Complaint),
+        billing=Billing(
+            next(iter(rows("payer_details", billing.PayerDetails)), None),
+            [
+                (
+                    row,
+                    _of_invoice(connection, account_id, "invoice_lines", billing.InvoiceLine, row),
+                    _of_invoice(connection, account_id, "allocations", billing.Allocation, row),
+                )
+                for row in rows("invoices", billing.Invoice)
+            ],
+            rows("payments", billing.Payment),
+        ),
     )
+
+
+def _of_invoice(
+    connection: Connection, account_id: int, table: str, record: type, invoice: Row
+) -> list[Row]:
+    found = connection.rows(
+        f"""
+        SELECT {interface_queries.columns_of(record)} FROM {table}
+        WHERE account_id = :account_id AND invoice_id = :invoice_id
+        """,
+        account_id=account_id,
+        invoice_id=invoice[0],
+    )
+    return sorted(found, key=itemgetter(0, 1))
 
 
 def _issues(connection: Connection, account_id: int, subscription_id: int) -> list[Row]:
@@ -176,7 +215,7 @@ def _books(connection: Connection, account_id: int, subscription_id: int) -> Boo
     )
     return Books(
         days,
-        rows("subscription_issues", records.SubscriptionIssue),
+        rows("subscription_issues", shown_records.SubscriptionIssue),
         [
             (term, rows("revenue", books_records.Revenue, "term_id", term[0]))
             for term in rows("terms", books_records.Term)

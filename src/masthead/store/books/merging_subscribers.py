@@ -18,6 +18,8 @@ class Moved(NamedTuple):
     answers: int
     notes: int
     complaints: int
+    invoices: int
+    payments: int
 
 
 def merge(
@@ -63,8 +65,9 @@ def merge(
             kept=kept,
             gone=gone,
         )
-        for table in ("notes", "complaints")
+        for table in ("notes", "complaints", "invoices", "payments")
     }
+    _move_payer_details(books, kept, gone)
     done = Moved(**moved, answers=_move_answers(books, kept, gone))
     books.change(
         """
@@ -146,3 +149,22 @@ def _move_answers(books: Operation, kept: int, gone: int) -> int:
             subscriber_id=subscriber_id,
         )
     return moved
+
+
+def _move_payer_details(books: Operation, kept: int, gone: int) -> None:
+    """Give ``kept`` the VAT number of ``gone``, unless it has one."""
+    books.change(
+        """
+        INSERT INTO payer_details (account_id, subscriber_id, vat_id)
+        SELECT account_id, CAST(:kept AS BIGINT), vat_id FROM payer_details
+        WHERE account_id = :account_id AND subscriber_id = :gone
+        ON CONFLICT (account_id, subscriber_id) DO UPDATE
+        SET vat_id = coalesce(payer_details.vat_id, excluded.vat_id)
+        """,
+        kept=kept,
+        gone=gone,
+    )
+    books.change(
+        "DELETE FROM payer_details WHERE account_id = :account_id AND subscriber_id = :gone",
+        gone=gone,
+    )

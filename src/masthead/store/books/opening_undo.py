@@ -43,6 +43,13 @@ _DONE = {
     "a renewal letter was sent": """
         SELECT 1 FROM renewals_sent WHERE account_id = :account_id
         """,
+    "billing was set up": """
+        SELECT 1 FROM billing WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM billing_settings WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM tax_rates WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM shipping_prices WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM payer_details WHERE account_id = :account_id
+        """,
 }
 """What prevents the undoing: the words, and the query that finds it."""
 

@@ -23,6 +23,17 @@ BOOKS = (
     "cancellations",
     "cancelled_terms",
     "renewals_sent",
+    "billing",
+    "billing_settings",
+    "tax_rates",
+    "shipping_prices",
+    "payer_details",
+    "invoices",
+    "invoice_lines",
+    "payments",
+    "allocations",
+    "journal_lines",
+    "closed_months",
 )
 """The tables that only an account with open books has."""
 
@@ -72,12 +83,11 @@ def check_import(staging: Staging) -> None:
             f"{', '.join(of_books)}: they belong to open books: load them with the file of books, "
             "as one export"
         )
-    staging.find(
-        TABLES_BY_NAME["books"],
-        "books_id",
-        "'an account has one row of books: 1'",
-        "s.books_id <> 1",
-    )
+    for name in ("books", "billing"):
+        if name in given:
+            key = f"{name}_id"
+            sentence = f"'an account has one row of {name}: 1'"
+            staging.find(TABLES_BY_NAME[name], key, sentence, f"s.{key} <> 1")
     if connection.row(
         "SELECT 1 FROM subscribers WHERE account_id = :account_id LIMIT 1", account_id=account_id
     ):

@@ -469,7 +469,8 @@ CREATE TABLE classes (
     PRIMARY KEY (account_id, class_id)
 );
 
--- Amounts of the books are whole cents. issues: -1 is unlimited.
+-- Amounts of the books are whole cents. issues: -1 is unlimited. digital_share: the part of the
+-- price of a line that is for the digital issues, in hundredths of a percent; NULL is none.
 CREATE TABLE bundles (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     bundle_id BIGINT NOT NULL,
@@ -491,6 +492,7 @@ CREATE TABLE bundle_lines (
     copies BIGINT NOT NULL DEFAULT 1,
     price BIGINT NOT NULL DEFAULT 0,
     months BIGINT,
+    digital_share BIGINT,
     PRIMARY KEY (account_id, bundle_id, line_number),
     FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
@@ -510,6 +512,7 @@ CREATE TABLE products (
 -- external_reference: its number in a shop, once in an account. content_digest: SHA-256 of what was
 -- ordered, by which an order that comes again is known. payment_reference: such as the number of a
 -- transfer. dispute: what the reader or the bank says; it is open while dispute_ended_on is NULL.
+-- shipping: cents that grand_total includes; tax_total includes shipping_tax.
 CREATE TABLE orders (
     account_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,
@@ -533,6 +536,8 @@ CREATE TABLE orders (
     dispute TEXT COLLATE "C",
     dispute_ended_on TEXT COLLATE "C",
     dispute_result TEXT COLLATE "C",
+    shipping BIGINT NOT NULL DEFAULT 0,
+    shipping_tax BIGINT NOT NULL DEFAULT 0,
     external_reference_lower TEXT COLLATE "C"
         GENERATED ALWAYS AS (lower(external_reference)) STORED,
     commit_id BIGINT NOT NULL,
@@ -875,6 +880,196 @@ CREATE TABLE mailing_list_entries (
 CREATE INDEX mailing_list_entries_by_subscription
     ON mailing_list_entries (account_id, subscription_id, mailing_list_id);
 
+-- Billing: an account with the row makes an invoice of each order with a price. Amounts are whole
+-- cents, percentages hundredths of a percent.
+CREATE TABLE billing (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    billing_id BIGINT NOT NULL CHECK (billing_id = 1),
+    begun_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, billing_id)
+);
+
+-- Only the settings that were set; the others have their defaults.
+CREATE TABLE billing_settings (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    setting_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    value TEXT COLLATE "C",
+    PRIMARY KEY (account_id, setting_id)
+);
+CREATE UNIQUE INDEX billing_settings_by_name ON billing_settings (account_id, name);
+
+-- country: its code of ISO 3166 with two letters. state: NULL is all states that have no rate.
+CREATE TABLE tax_rates (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    rate_id BIGINT NOT NULL,
+    country TEXT COLLATE "C" NOT NULL,
+    state TEXT COLLATE "C",
+    goods TEXT COLLATE "C" NOT NULL CHECK (goods IN ('print', 'digital', 'product', 'shipping')),
+    percent BIGINT NOT NULL,
+    begins_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, rate_id)
+);
+
+-- The price of one ordered copy of a bundle's line of the type. country: NULL is all that have no
+-- price.
+CREATE TABLE shipping_prices (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    shipping_price_id BIGINT NOT NULL,
+    country TEXT COLLATE "C",
+    type TEXT COLLATE "C" NOT NULL CHECK (type IN ('Print', 'Digital', 'Both')),
+    cents BIGINT NOT NULL DEFAULT 0,
+    begins_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, shipping_price_id)
+);
+
+CREATE TABLE payer_details (
+    account_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    vat_id TEXT COLLATE "C",
+    PRIMARY KEY (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+);
+
+-- Rows are only ever added. The numbers of a series have no gaps. number_text: the number as it is
+-- printed. open_cents: what is not settled. printed: all that is printed, as JSON; NULL once the
+-- payer is erased.
+CREATE TABLE invoices (
+    account_id BIGINT NOT NULL,
+    invoice_id BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('invoice', 'receipt', 'credit_note')),
+    series TEXT COLLATE "C" NOT NULL,
+    number BIGINT NOT NULL,
+    number_text TEXT COLLATE "C" NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    order_id BIGINT,
+    of_invoice_id BIGINT,
+    issued_on TEXT COLLATE "C" NOT NULL,
+    due_on TEXT COLLATE "C",
+    net BIGINT NOT NULL,
+    tax BIGINT NOT NULL,
+    total BIGINT NOT NULL,
+    open_cents BIGINT NOT NULL,
+    payment_reference TEXT COLLATE "C",
+    reason TEXT COLLATE "C",
+    printed TEXT COLLATE "C",
+    PRIMARY KEY (account_id, invoice_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
+    FOREIGN KEY (account_id, of_invoice_id)
+        REFERENCES invoices (account_id, invoice_id) DEFERRABLE INITIALLY DEFERRED
+);
+CREATE UNIQUE INDEX invoices_by_number ON invoices (account_id, series, number);
+CREATE INDEX invoices_by_number_text ON invoices (account_id, number_text);
+CREATE INDEX invoices_by_payment_reference
+    ON invoices (account_id, payment_reference) WHERE payment_reference IS NOT NULL;
+CREATE INDEX invoices_by_subscriber ON invoices (account_id, subscriber_id, invoice_id);
+CREATE INDEX invoices_by_order ON invoices (account_id, order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX invoices_by_of_invoice
+    ON invoices (account_id, of_invoice_id) WHERE of_invoice_id IS NOT NULL;
+CREATE INDEX invoices_open
+    ON invoices (account_id, subscriber_id, invoice_id) WHERE open_cents > 0;
+
+-- category: S, Z, E or AE, as EN 16931 has them.
+CREATE TABLE invoice_lines (
+    account_id BIGINT NOT NULL,
+    invoice_id BIGINT NOT NULL,
+    line_number BIGINT NOT NULL,
+    order_item_id BIGINT,
+    goods TEXT COLLATE "C" NOT NULL CHECK (goods IN ('print', 'digital', 'product', 'shipping')),
+    description TEXT COLLATE "C",
+    copies BIGINT NOT NULL DEFAULT 1,
+    net BIGINT NOT NULL,
+    tax BIGINT NOT NULL,
+    percent BIGINT NOT NULL,
+    category TEXT COLLATE "C" NOT NULL CHECK (category IN ('S', 'Z', 'E', 'AE')),
+    PRIMARY KEY (account_id, invoice_id, line_number),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
+);
+CREATE INDEX invoice_lines_by_order_item
+    ON invoice_lines (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
+
+-- Rows are only ever added. cents: positive if the money came in. source: identifies the entry of a
+-- bank statement. left_cents: what is not allocated.
+CREATE TABLE payments (
+    account_id BIGINT NOT NULL,
+    payment_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('payment', 'reversal', 'paid_back')),
+    value_date TEXT COLLATE "C" NOT NULL,
+    booked_on TEXT COLLATE "C" NOT NULL,
+    cents BIGINT NOT NULL,
+    fee BIGINT NOT NULL DEFAULT 0,
+    payment_type TEXT COLLATE "C",
+    reference TEXT COLLATE "C",
+    reverses_id BIGINT,
+    reason TEXT COLLATE "C",
+    source TEXT COLLATE "C",
+    left_cents BIGINT NOT NULL,
+    PRIMARY KEY (account_id, payment_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, reverses_id)
+        REFERENCES payments (account_id, payment_id) DEFERRABLE INITIALLY DEFERRED
+);
+CREATE UNIQUE INDEX payments_by_source ON payments (account_id, source) WHERE source IS NOT NULL;
+CREATE INDEX payments_by_subscriber ON payments (account_id, subscriber_id, payment_id);
+CREATE INDEX payments_by_reversed
+    ON payments (account_id, reverses_id) WHERE reverses_id IS NOT NULL;
+CREATE INDEX payments_with_left
+    ON payments (account_id, subscriber_id, payment_id) WHERE left_cents <> 0;
+
+-- Rows are only ever added: what settles an invoice. Negative cents take an earlier one back.
+CREATE TABLE allocations (
+    account_id BIGINT NOT NULL,
+    allocation_id BIGINT NOT NULL,
+    invoice_id BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('payment', 'credit_note', 'write_off')),
+    payment_id BIGINT,
+    credit_note_id BIGINT,
+    cents BIGINT NOT NULL,
+    booked_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, allocation_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id),
+    FOREIGN KEY (account_id, credit_note_id) REFERENCES invoices (account_id, invoice_id)
+);
+CREATE INDEX allocations_by_invoice ON allocations (account_id, invoice_id, allocation_id);
+CREATE INDEX allocations_by_payment
+    ON allocations (account_id, payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX allocations_by_credit_note
+    ON allocations (account_id, credit_note_id) WHERE credit_note_id IS NOT NULL;
+
+-- Rows are only ever added; the lines of an entry add up to 0. account: such as receivables. cents:
+-- positive is debit. The text names no person.
+CREATE TABLE journal_lines (
+    account_id BIGINT NOT NULL,
+    entry_id BIGINT NOT NULL,
+    line_number BIGINT NOT NULL,
+    booked_on TEXT COLLATE "C" NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
+    cents BIGINT NOT NULL,
+    text TEXT COLLATE "C",
+    invoice_id BIGINT,
+    payment_id BIGINT,
+    PRIMARY KEY (account_id, entry_id, line_number),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id)
+);
+CREATE INDEX journal_lines_by_day ON journal_lines (account_id, booked_on, account, cents);
+CREATE INDEX journal_lines_by_invoice
+    ON journal_lines (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX journal_lines_by_payment
+    ON journal_lines (account_id, payment_id) WHERE payment_id IS NOT NULL;
+
+-- month_id: such as 202611. Nothing is booked into a closed month.
+CREATE TABLE closed_months (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    month_id BIGINT NOT NULL,
+    closed_on TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, month_id)
+);
+
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
 CREATE TABLE deletions (
@@ -1152,7 +1347,8 @@ CREATE UNLOGGED TABLE staged_bundle_lines (
     type TEXT COLLATE "C",
     copies BIGINT,
     price BIGINT,
-    months BIGINT
+    months BIGINT,
+    digital_share BIGINT
 );
 CREATE INDEX staged_bundle_lines_by_key
     ON staged_bundle_lines (account_id, load_id, bundle_id, line_number);
@@ -1199,7 +1395,9 @@ CREATE UNLOGGED TABLE staged_orders (
     disputed_on TEXT COLLATE "C",
     dispute TEXT COLLATE "C",
     dispute_ended_on TEXT COLLATE "C",
-    dispute_result TEXT COLLATE "C"
+    dispute_result TEXT COLLATE "C",
+    shipping BIGINT,
+    shipping_tax BIGINT
 );
 CREATE INDEX staged_orders_by_key
     ON staged_orders (account_id, load_id, order_id);
@@ -1488,6 +1686,191 @@ CREATE UNLOGGED TABLE staged_complaints (
 CREATE INDEX staged_complaints_by_key
     ON staged_complaints (account_id, load_id, complaint_id);
 
+CREATE UNLOGGED TABLE staged_billing (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    billing_id BIGINT,
+    begun_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_billing_by_key
+    ON staged_billing (account_id, load_id, billing_id);
+
+CREATE UNLOGGED TABLE staged_billing_settings (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    setting_id BIGINT,
+    name TEXT COLLATE "C",
+    value TEXT COLLATE "C"
+);
+CREATE INDEX staged_billing_settings_by_key
+    ON staged_billing_settings (account_id, load_id, setting_id);
+
+CREATE UNLOGGED TABLE staged_tax_rates (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    rate_id BIGINT,
+    country TEXT COLLATE "C",
+    state TEXT COLLATE "C",
+    goods TEXT COLLATE "C",
+    percent BIGINT,
+    begins_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_tax_rates_by_key
+    ON staged_tax_rates (account_id, load_id, rate_id);
+
+CREATE UNLOGGED TABLE staged_shipping_prices (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    shipping_price_id BIGINT,
+    country TEXT COLLATE "C",
+    type TEXT COLLATE "C",
+    cents BIGINT,
+    begins_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_shipping_prices_by_key
+    ON staged_shipping_prices (account_id, load_id, shipping_price_id);
+
+CREATE UNLOGGED TABLE staged_payer_details (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    subscriber_id BIGINT,
+    vat_id TEXT COLLATE "C"
+);
+CREATE INDEX staged_payer_details_by_key
+    ON staged_payer_details (account_id, load_id, subscriber_id);
+
+CREATE UNLOGGED TABLE staged_invoices (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    invoice_id BIGINT,
+    kind TEXT COLLATE "C",
+    series TEXT COLLATE "C",
+    number BIGINT,
+    number_text TEXT COLLATE "C",
+    subscriber_id BIGINT,
+    order_id BIGINT,
+    of_invoice_id BIGINT,
+    issued_on TEXT COLLATE "C",
+    due_on TEXT COLLATE "C",
+    net BIGINT,
+    tax BIGINT,
+    total BIGINT,
+    open_cents BIGINT,
+    payment_reference TEXT COLLATE "C",
+    reason TEXT COLLATE "C",
+    printed TEXT COLLATE "C"
+);
+CREATE INDEX staged_invoices_by_key
+    ON staged_invoices (account_id, load_id, invoice_id);
+
+CREATE UNLOGGED TABLE staged_invoice_lines (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    invoice_id BIGINT,
+    line_number BIGINT,
+    order_item_id BIGINT,
+    goods TEXT COLLATE "C",
+    description TEXT COLLATE "C",
+    copies BIGINT,
+    net BIGINT,
+    tax BIGINT,
+    percent BIGINT,
+    category TEXT COLLATE "C"
+);
+CREATE INDEX staged_invoice_lines_by_key
+    ON staged_invoice_lines (account_id, load_id, invoice_id, line_number);
+
+CREATE UNLOGGED TABLE staged_payments (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    payment_id BIGINT,
+    subscriber_id BIGINT,
+    kind TEXT COLLATE "C",
+    value_date TEXT COLLATE "C",
+    booked_on TEXT COLLATE "C",
+    cents BIGINT,
+    fee BIGINT,
+    payment_type TEXT COLLATE "C",
+    reference TEXT COLLATE "C",
+    reverses_id BIGINT,
+    reason TEXT COLLATE "C",
+    source TEXT COLLATE "C",
+    left_cents BIGINT
+);
+CREATE INDEX staged_payments_by_key
+    ON staged_payments (account_id, load_id, payment_id);
+
+CREATE UNLOGGED TABLE staged_allocations (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    allocation_id BIGINT,
+    invoice_id BIGINT,
+    kind TEXT COLLATE "C",
+    payment_id BIGINT,
+    credit_note_id BIGINT,
+    cents BIGINT,
+    booked_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_allocations_by_key
+    ON staged_allocations (account_id, load_id, allocation_id);
+
+CREATE UNLOGGED TABLE staged_journal_lines (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    entry_id BIGINT,
+    line_number BIGINT,
+    booked_on TEXT COLLATE "C",
+    account TEXT COLLATE "C",
+    cents BIGINT,
+    text TEXT COLLATE "C",
+    invoice_id BIGINT,
+    payment_id BIGINT
+);
+CREATE INDEX staged_journal_lines_by_key
+    ON staged_journal_lines (account_id, load_id, entry_id, line_number);
+
+CREATE UNLOGGED TABLE staged_closed_months (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    month_id BIGINT,
+    closed_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_closed_months_by_key
+    ON staged_closed_months (account_id, load_id, month_id);
+
 CREATE UNLOGGED TABLE staged_erasures (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -1590,6 +1973,17 @@ BEGIN
         'cancelled_terms',
         'renewal_efforts',
         'renewals_sent',
+        'billing',
+        'billing_settings',
+        'tax_rates',
+        'shipping_prices',
+        'payer_details',
+        'invoices',
+        'invoice_lines',
+        'payments',
+        'allocations',
+        'journal_lines',
+        'closed_months',
         'mailing_list_entries',
         'deletions',
         'erasures'

@@ -389,7 +389,8 @@ CREATE TABLE classes (
     PRIMARY KEY (account_id, class_id)
 ) STRICT, WITHOUT ROWID;
 
--- Amounts of the books are whole cents. issues: -1 is unlimited.
+-- Amounts of the books are whole cents. issues: -1 is unlimited. digital_share: the part of the
+-- price of a line that is for the digital issues, in hundredths of a percent; NULL is none.
 CREATE TABLE bundles (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     bundle_id INTEGER NOT NULL,
@@ -411,6 +412,7 @@ CREATE TABLE bundle_lines (
     copies INTEGER NOT NULL DEFAULT 1,
     price INTEGER NOT NULL DEFAULT 0,
     months INTEGER,
+    digital_share INTEGER,
     PRIMARY KEY (account_id, bundle_id, line_number),
     FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
     FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
@@ -430,6 +432,7 @@ CREATE TABLE products (
 -- external_reference: its number in a shop, once in an account. content_digest: SHA-256 of what was
 -- ordered, by which an order that comes again is known. payment_reference: such as the number of a
 -- transfer. dispute: what the reader or the bank says; it is open while dispute_ended_on is NULL.
+-- shipping: cents that grand_total includes; tax_total includes shipping_tax.
 CREATE TABLE orders (
     account_id INTEGER NOT NULL,
     order_id INTEGER NOT NULL,
@@ -453,6 +456,8 @@ CREATE TABLE orders (
     dispute TEXT,
     dispute_ended_on TEXT,
     dispute_result TEXT,
+    shipping INTEGER NOT NULL DEFAULT 0,
+    shipping_tax INTEGER NOT NULL DEFAULT 0,
     external_reference_lower TEXT
         GENERATED ALWAYS AS (lower(external_reference)) VIRTUAL,
     commit_id INTEGER NOT NULL,
@@ -795,6 +800,196 @@ CREATE TABLE mailing_list_entries (
 CREATE INDEX mailing_list_entries_by_subscription
     ON mailing_list_entries (account_id, subscription_id, mailing_list_id);
 
+-- Billing: an account with the row makes an invoice of each order with a price. Amounts are whole
+-- cents, percentages hundredths of a percent.
+CREATE TABLE billing (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    billing_id INTEGER NOT NULL CHECK (billing_id = 1),
+    begun_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, billing_id)
+) STRICT, WITHOUT ROWID;
+
+-- Only the settings that were set; the others have their defaults.
+CREATE TABLE billing_settings (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    setting_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    PRIMARY KEY (account_id, setting_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX billing_settings_by_name ON billing_settings (account_id, name);
+
+-- country: its code of ISO 3166 with two letters. state: NULL is all states that have no rate.
+CREATE TABLE tax_rates (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    rate_id INTEGER NOT NULL,
+    country TEXT NOT NULL,
+    state TEXT,
+    goods TEXT NOT NULL CHECK (goods IN ('print', 'digital', 'product', 'shipping')),
+    percent INTEGER NOT NULL,
+    begins_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, rate_id)
+) STRICT, WITHOUT ROWID;
+
+-- The price of one ordered copy of a bundle's line of the type. country: NULL is all that have no
+-- price.
+CREATE TABLE shipping_prices (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    shipping_price_id INTEGER NOT NULL,
+    country TEXT,
+    type TEXT NOT NULL CHECK (type IN ('Print', 'Digital', 'Both')),
+    cents INTEGER NOT NULL DEFAULT 0,
+    begins_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, shipping_price_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE payer_details (
+    account_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    vat_id TEXT,
+    PRIMARY KEY (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+
+-- Rows are only ever added. The numbers of a series have no gaps. number_text: the number as it is
+-- printed. open_cents: what is not settled. printed: all that is printed, as JSON; NULL once the
+-- payer is erased.
+CREATE TABLE invoices (
+    account_id INTEGER NOT NULL,
+    invoice_id INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('invoice', 'receipt', 'credit_note')),
+    series TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    number_text TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    order_id INTEGER,
+    of_invoice_id INTEGER,
+    issued_on TEXT NOT NULL,
+    due_on TEXT,
+    net INTEGER NOT NULL,
+    tax INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    open_cents INTEGER NOT NULL,
+    payment_reference TEXT,
+    reason TEXT,
+    printed TEXT,
+    PRIMARY KEY (account_id, invoice_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id),
+    FOREIGN KEY (account_id, of_invoice_id)
+        REFERENCES invoices (account_id, invoice_id) DEFERRABLE INITIALLY DEFERRED
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX invoices_by_number ON invoices (account_id, series, number);
+CREATE INDEX invoices_by_number_text ON invoices (account_id, number_text);
+CREATE INDEX invoices_by_payment_reference
+    ON invoices (account_id, payment_reference) WHERE payment_reference IS NOT NULL;
+CREATE INDEX invoices_by_subscriber ON invoices (account_id, subscriber_id);
+CREATE INDEX invoices_by_order ON invoices (account_id, order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX invoices_by_of_invoice
+    ON invoices (account_id, of_invoice_id) WHERE of_invoice_id IS NOT NULL;
+CREATE INDEX invoices_open
+    ON invoices (account_id, subscriber_id, invoice_id) WHERE open_cents > 0;
+
+-- category: S, Z, E or AE, as EN 16931 has them.
+CREATE TABLE invoice_lines (
+    account_id INTEGER NOT NULL,
+    invoice_id INTEGER NOT NULL,
+    line_number INTEGER NOT NULL,
+    order_item_id INTEGER,
+    goods TEXT NOT NULL CHECK (goods IN ('print', 'digital', 'product', 'shipping')),
+    description TEXT,
+    copies INTEGER NOT NULL DEFAULT 1,
+    net INTEGER NOT NULL,
+    tax INTEGER NOT NULL,
+    percent INTEGER NOT NULL,
+    category TEXT NOT NULL CHECK (category IN ('S', 'Z', 'E', 'AE')),
+    PRIMARY KEY (account_id, invoice_id, line_number),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, order_item_id) REFERENCES order_items (account_id, order_item_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX invoice_lines_by_order_item
+    ON invoice_lines (account_id, order_item_id) WHERE order_item_id IS NOT NULL;
+
+-- Rows are only ever added. cents: positive if the money came in. source: identifies the entry of a
+-- bank statement. left_cents: what is not allocated.
+CREATE TABLE payments (
+    account_id INTEGER NOT NULL,
+    payment_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('payment', 'reversal', 'paid_back')),
+    value_date TEXT NOT NULL,
+    booked_on TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    fee INTEGER NOT NULL DEFAULT 0,
+    payment_type TEXT,
+    reference TEXT,
+    reverses_id INTEGER,
+    reason TEXT,
+    source TEXT,
+    left_cents INTEGER NOT NULL,
+    PRIMARY KEY (account_id, payment_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, reverses_id)
+        REFERENCES payments (account_id, payment_id) DEFERRABLE INITIALLY DEFERRED
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX payments_by_source ON payments (account_id, source) WHERE source IS NOT NULL;
+CREATE INDEX payments_by_subscriber ON payments (account_id, subscriber_id);
+CREATE INDEX payments_by_reversed
+    ON payments (account_id, reverses_id) WHERE reverses_id IS NOT NULL;
+CREATE INDEX payments_with_left
+    ON payments (account_id, subscriber_id, payment_id) WHERE left_cents <> 0;
+
+-- Rows are only ever added: what settles an invoice. Negative cents take an earlier one back.
+CREATE TABLE allocations (
+    account_id INTEGER NOT NULL,
+    allocation_id INTEGER NOT NULL,
+    invoice_id INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('payment', 'credit_note', 'write_off')),
+    payment_id INTEGER,
+    credit_note_id INTEGER,
+    cents INTEGER NOT NULL,
+    booked_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, allocation_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id),
+    FOREIGN KEY (account_id, credit_note_id) REFERENCES invoices (account_id, invoice_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX allocations_by_invoice ON allocations (account_id, invoice_id);
+CREATE INDEX allocations_by_payment
+    ON allocations (account_id, payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX allocations_by_credit_note
+    ON allocations (account_id, credit_note_id) WHERE credit_note_id IS NOT NULL;
+
+-- Rows are only ever added; the lines of an entry add up to 0. account: such as receivables. cents:
+-- positive is debit. The text names no person.
+CREATE TABLE journal_lines (
+    account_id INTEGER NOT NULL,
+    entry_id INTEGER NOT NULL,
+    line_number INTEGER NOT NULL,
+    booked_on TEXT NOT NULL,
+    account TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    text TEXT,
+    invoice_id INTEGER,
+    payment_id INTEGER,
+    PRIMARY KEY (account_id, entry_id, line_number),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX journal_lines_by_day ON journal_lines (account_id, booked_on, account, cents);
+CREATE INDEX journal_lines_by_invoice
+    ON journal_lines (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX journal_lines_by_payment
+    ON journal_lines (account_id, payment_id) WHERE payment_id IS NOT NULL;
+
+-- month_id: such as 202611. Nothing is booked into a closed month.
+CREATE TABLE closed_months (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    month_id INTEGER NOT NULL,
+    closed_on TEXT NOT NULL,
+    PRIMARY KEY (account_id, month_id)
+) STRICT, WITHOUT ROWID;
+
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
 CREATE TABLE deletions (
@@ -919,6 +1114,36 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('renewal_efforts', 'renewal_efforts_by_bundle', '100 100 2'),
     ('renewals_sent', 'renewals_sent', '5000000 5000000 3 1'),
     ('renewals_sent', 'renewals_sent_by_subscription', '5000000 5000000 5'),
+    ('billing', 'billing', '1 1 1'),
+    ('billing_settings', 'billing_settings', '50 50 1'),
+    ('billing_settings', 'billing_settings_by_name', '50 50 1'),
+    ('tax_rates', 'tax_rates', '200 200 1'),
+    ('shipping_prices', 'shipping_prices', '200 200 1'),
+    ('payer_details', 'payer_details', '10000 10000 1'),
+    ('invoices', 'invoices', '1000000 1000000 1'),
+    ('invoices', 'invoices_by_number', '1000000 1000000 100000 1'),
+    ('invoices', 'invoices_by_number_text', '1000000 1000000 1'),
+    ('invoices', 'invoices_by_payment_reference', '1000000 1000000 1'),
+    ('invoices', 'invoices_by_subscriber', '1000000 1000000 3'),
+    ('invoices', 'invoices_by_order', '1000000 1000000 2'),
+    ('invoices', 'invoices_by_of_invoice', '100000 100000 1'),
+    ('invoices', 'invoices_open', '100000 100000 1 1'),
+    ('invoice_lines', 'invoice_lines', '2000000 2000000 2 1'),
+    ('invoice_lines', 'invoice_lines_by_order_item', '2000000 2000000 2'),
+    ('payments', 'payments', '1000000 1000000 1'),
+    ('payments', 'payments_by_source', '1000000 1000000 1'),
+    ('payments', 'payments_by_subscriber', '1000000 1000000 3'),
+    ('payments', 'payments_by_reversed', '10000 10000 1'),
+    ('payments', 'payments_with_left', '10000 10000 1 1'),
+    ('allocations', 'allocations', '1000000 1000000 1'),
+    ('allocations', 'allocations_by_invoice', '1000000 1000000 1'),
+    ('allocations', 'allocations_by_payment', '1000000 1000000 1'),
+    ('allocations', 'allocations_by_credit_note', '100000 100000 1'),
+    ('journal_lines', 'journal_lines', '5000000 5000000 3 1'),
+    ('journal_lines', 'journal_lines_by_day', '5000000 5000000 2000 300 10'),
+    ('journal_lines', 'journal_lines_by_invoice', '5000000 5000000 8'),
+    ('journal_lines', 'journal_lines_by_payment', '5000000 5000000 3'),
+    ('closed_months', 'closed_months', '100 100 1'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),
