@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from masthead.billing import datev, journal_csv
 from masthead.billing.journal_accounts import JOURNAL_ACCOUNTS, JournalAccount
-from masthead.billing.journal_entries import Entry, Posting, balanced, earned_entry, pairs
+from masthead.billing.journal_entries import (
+    Entry,
+    Posting,
+    balanced,
+    earned_entry,
+    numbers_of,
+    pairs,
+)
+from masthead.billing.settings import BillingSettings
 from masthead.errors import BadInput
 
 NUMBERS: dict[JournalAccount, str] = {
@@ -55,6 +63,12 @@ def written(
     assert data.endswith(b"\r\n")
     lines = data.decode("cp1252").split("\r\n")[:-1]
     return [re.split(r';(?=(?:[^"]*"[^"]*")*[^"]*$)', line) for line in lines]
+
+
+def test_each_account_has_a_number_that_datev_takes() -> None:
+    numbers = numbers_of(BillingSettings())
+    datev.check_batch(NOVEMBER, numbers)
+    assert len(set(numbers.values())) == len(JOURNAL_ACCOUNTS)
 
 
 @given(lines_that_balance())

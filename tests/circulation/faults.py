@@ -15,6 +15,7 @@ from masthead.books import issues as books_issues
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store import audit, deletions
+from masthead.store.billing.closed_months import OpenDays
 from masthead.store.books import (
     cancelling,
     catalogue,
@@ -313,10 +314,10 @@ FAULTS: dict[str, Plant] = {
         refunds, "taken_back", lambda right, cents, _earned, today: right(cents, (), today)
     ),
     "a late closing is booked into a month that has ended": _call(
-        earning, "open_day", lambda _right, day, _today: day
+        OpenDays, "day_for", lambda _right, _days, day: day
     ),
     "a reopening is booked into a month that has ended": _sql(
-        r"CASE WHEN r\.booked_on < :month THEN :today", "CASE WHEN FALSE THEN :today"
+        r"CASE WHEN r\.booked_on < :since THEN :instead", "CASE WHEN FALSE THEN :instead"
     ),
     "who has all money back stays in the campaign": _call(order_money, "leave_campaign", _nothing),
     "who was refunded never gets letters again": _sql(

@@ -6,7 +6,8 @@ Amounts are whole cents. A line is positive on the debit side and negative on th
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from masthead.billing.journal_accounts import JournalAccount
+from masthead.billing.journal_accounts import JOURNAL_ACCOUNTS, JournalAccount
+from masthead.billing.settings import BillingSettings
 
 Posting = tuple[JournalAccount, int]
 """An account and its cents: positive for debit, negative for credit."""
@@ -32,6 +33,11 @@ class Pair(NamedTuple):
     debit: str
     credit: str
     cents: int
+
+
+def numbers_of(settings: BillingSettings) -> dict[JournalAccount, str]:
+    """Return the publisher's number of each account."""
+    return {account: settings.journal_number(account) for account in JOURNAL_ACCOUNTS}
 
 
 def balanced(lines: Iterable[Posting]) -> list[Posting]:

@@ -29,6 +29,7 @@ _LOGO = re.compile(r"data:image/(png|jpeg|svg\+xml);base64,(.*)", re.DOTALL)
 _NUMBER_OF_ACCOUNT = re.compile(r"[0-9A-Za-z][0-9A-Za-z.-]{0,19}")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_DIGITS = re.compile(r"[0-9]{1,7}")
 _JOURNAL = "journal_"
 _WORDS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
 
@@ -79,6 +80,15 @@ def _days(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 365):
         raise BadInput(f"{text!r} is not a number of days from 0 to 365")
     return int(text)
+
+
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
+            raise BadInput(f"{text!r} is not a number from {least} to {most}")
+        return int(text)
+
+    return read
 
 
 def _cents(text: str) -> int:
@@ -211,6 +221,19 @@ class BillingSettings:
     journal_opening: Annotated[
         str, Reading("Account of the balances with which billing begins.", _NUMBER)
     ] = "9000"
+    datev_consultant: Annotated[
+        str, Reading("Number of the accountant at DATEV (Berater).", _matching(_DIGITS, "a number"))
+    ] = ""
+    datev_client: Annotated[
+        str,
+        Reading("Number of the publisher there (Mandant).", _matching(_DIGITS, "a number")),
+    ] = ""
+    datev_account_length: Annotated[
+        int, Reading("Digits of an account there, 4 to 8.", _number(4, 8))
+    ] = 4
+    fiscal_year_month: Annotated[
+        int, Reading("Month with which the fiscal year begins, 1 to 12.", _number(1, 12))
+    ] = 1
 
     @property
     def logo_picture(self) -> tuple[str, bytes] | None:

@@ -1,9 +1,9 @@
 """What deliveries and months earn, booked for many terms at once (circulation, "Money").
 
-``store.books.earned_share_sql`` has the amounts, ``circulation.booking_day`` the days.
+``store.books.earned_share_sql`` has the amounts, ``store.billing.closed_months`` the days.
 """
 
-from masthead.circulation.booking_day import open_day
+from masthead.store.billing.closed_months import open_days
 from masthead.store.books.derived_values import write_balances
 from masthead.store.books.earned_share_sql import DELIVERED, earned, months_served
 from masthead.store.books.ids import next_ids
@@ -12,9 +12,8 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.database import Value
 
 _INTO = "revenue (account_id, revenue_id, term_id, issue_id, kind, cents, booked_on)"
-_MONTH = len("YYYY-MM")
 _BOOKED_ON = "CASE WHEN t.paid_on > :day THEN t.paid_on ELSE :day END"
-"""``:day`` is ``circulation.booking_day.open_day`` of the issue's day; a payment may be later."""
+"""``:day`` is the open day for the issue's day; a payment may be later."""
 _IS_PAID = "t.price > 0 AND t.paid_on IS NOT NULL"
 _BOOKED = """(
     SELECT coalesce(CAST(sum(r.cents) AS BIGINT), 0) FROM revenue AS r
@@ -30,7 +29,8 @@ _LATEST = """(
 
 
 def _open_day(day: str) -> str:
-    return f"CASE WHEN {day} < :month THEN :today ELSE {day} END"
+    """Return the SQL of ``OpenDays.day_for``."""
+    return f"CASE WHEN {day} < :since THEN :instead ELSE {day} END"
 
 
 def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> None:
@@ -51,7 +51,7 @@ def earn_by_deliveries(books: Operation, issue: Issue, mailing_list_id: int) -> 
         """,
         issue_id=issue.issue_id,
         mailing_list_id=mailing_list_id,
-        day=open_day(issue.booked_on, books.today),
+        day=open_days(books).day_for(issue.booked_on),
         first_id=next_ids(books.connection, books.account_id, "revenue"),
     )
 
@@ -119,8 +119,7 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
         WHERE b.cents <> 0
         """,
         issue_id=issue.issue_id,
-        today=books.today,
-        month=books.today[:_MONTH],
+        **open_days(books)._asdict(),
         first_id=first_id,
     )
     _settle(
@@ -152,6 +151,7 @@ def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: V
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
     taken_back_on = _open_day("coalesce(o.booked_on, e.paid_on)")
+    days = open_days(books)
     booked = books.change(
         f"""
         INSERT INTO {_INTO}
@@ -169,9 +169,8 @@ def _settle(books: Operation, issue: Issue, terms: str, target: str, **values: V
         LEFT JOIN revenue AS o ON o.account_id = :account_id AND o.revenue_id = e.latest
         """,
         issue_id=issue.issue_id,
-        day=open_day(issue.booked_on, books.today),
-        today=books.today,
-        month=books.today[:_MONTH],
+        day=days.day_for(issue.booked_on),
+        **days._asdict(),
         first_id=first_id,
         **values,
     )

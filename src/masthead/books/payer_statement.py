@@ -1,0 +1,44 @@
+"""The statement of a payer: invoices, payments and what is open (billing, "What must hold")."""
+
+from masthead.billing.payer_statements import Statement, statement_of
+from masthead.books.account import Books
+from masthead.contract.moments import is_day
+from masthead.errors import BadInput
+from masthead.store.billing.closed_months import check_bills
+from masthead.store.billing.payer_movements import (
+    credit_left,
+    movements_of,
+    open_items_of,
+    payer_named,
+)
+
+
+def statement(
+    books: Books, subscriber_id: int, first: str | None = None, last: str | None = None
+) -> Statement:
+    """Return what a payer was billed and paid from ``first`` to ``last``, line by line.
+
+    A line has the day of the invoice or the value date of the payment. Without days, the statement
+    has everything. Raises NotFound if there is no such subscriber, BadInput for what is no day or
+    for a ``last`` before ``first``, and MastheadError if the account does not bill.
+    """
+    for day in (first, last):
+        if day is not None and not is_day(day):
+            raise BadInput(f"{day!r} is not a day such as 2026-11-24")
+    if first is not None and last is not None and last < first:
+        raise BadInput(f"a statement from {first} to {last} has no day: the first comes first")
+    with books.read() as reading:
+        check_bills(reading)
+        name = payer_named(reading, subscriber_id)
+        opening, movements = statement_of(movements_of(reading, subscriber_id), first, last)
+        return Statement(
+            subscriber_id,
+            name,
+            first,
+            last,
+            opening,
+            movements,
+            open_items_of(reading, subscriber_id),
+            credit_left(reading, subscriber_id),
+            reading.currency,
+        )

@@ -1,0 +1,82 @@
+"""What a payer was billed and paid, one row for each movement (billing, "What must hold")."""
+
+from masthead.billing.payer_statements import Movement, OpenItem
+from masthead.errors import NotFound
+from masthead.store.books.names import reader_named
+from masthead.store.books.operation import Reading
+
+
+def payer_named(reading: Reading, subscriber_id: int) -> str:
+    """Return the name of a payer, also of a deleted one. Raises NotFound if there is none."""
+    if not reading.row(
+        """
+        SELECT 1 FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        subscriber_id=subscriber_id,
+    ):
+        raise NotFound(
+            f"account {reading.account_id} has no subscriber {subscriber_id}",
+            code="unknown_subscriber",
+        )
+    return reader_named(reading, subscriber_id)
+
+
+def movements_of(reading: Reading, subscriber_id: int) -> list[Movement]:
+    """Return the movements of a payer by day; within a day, invoices come before payments.
+
+    An invoice has its day, a payment its value date, a write-off the day to which it is booked.
+    """
+    return reading.rows_as(
+        Movement,
+        """
+        SELECT m.day, m.kind, m.number, coalesce(m.about, ''), m.cents FROM (
+            SELECT i.issued_on AS day, i.kind, i.number_text AS number,
+                CASE WHEN i.kind = 'credit_note' THEN (SELECT o.number_text FROM invoices AS o
+                    WHERE o.account_id = :account_id AND o.invoice_id = i.of_invoice_id)
+                    ELSE i.reason END AS about,
+                CASE WHEN i.kind = 'credit_note' THEN -abs(i.total) ELSE i.total END AS cents,
+                0 AS place, i.invoice_id AS id
+            FROM invoices AS i
+            WHERE i.account_id = :account_id AND i.subscriber_id = :subscriber_id
+            UNION ALL
+            SELECT p.value_date, p.kind, CAST(p.payment_id AS TEXT),
+                coalesce(p.reference, p.reason, p.payment_type), -p.cents, 1, p.payment_id
+            FROM payments AS p
+            WHERE p.account_id = :account_id AND p.subscriber_id = :subscriber_id
+            UNION ALL
+            SELECT a.booked_on, 'write_off', w.number_text, '', -a.cents, 2, a.allocation_id
+            FROM invoices AS w JOIN allocations AS a
+                ON a.account_id = :account_id AND a.invoice_id = w.invoice_id
+            WHERE w.account_id = :account_id AND w.subscriber_id = :subscriber_id
+                AND a.kind = 'write_off') AS m
+        ORDER BY m.day, m.place, m.id
+        """,
+        subscriber_id=subscriber_id,
+    )
+
+
+def open_items_of(reading: Reading, subscriber_id: int) -> list[OpenItem]:
+    """Return the payer's invoices that are not settled today, the oldest first."""
+    return reading.rows_as(
+        OpenItem,
+        """
+        SELECT number_text, issued_on, due_on, open_cents FROM invoices
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND open_cents > 0
+        ORDER BY issued_on, invoice_id
+        """,
+        subscriber_id=subscriber_id,
+    )
+
+
+def credit_left(reading: Reading, subscriber_id: int) -> int:
+    """Return what is left of the payer's payments today, in cents."""
+    found = reading.value_as(
+        int,
+        """
+        SELECT CAST(coalesce(sum(left_cents), 0) AS BIGINT) FROM payments
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND left_cents <> 0
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return found or 0
