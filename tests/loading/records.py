@@ -25,22 +25,31 @@ Record = dict[str, str]
 Tables = dict[str, list[Record]]
 
 _ROWS_MAX = 3
+_BOOKS = {"books_id": "1", "opened_on": "2026-01-01"}
 
 
 @st.composite
 def publishers(
-    draw: Callable[[st.SearchStrategy[Any]], Any], *, is_clean: bool = False
+    draw: Callable[[st.SearchStrategy[Any]], Any],
+    *,
+    is_clean: bool = False,
+    has_books: bool = False,
 ) -> dict[str, str]:
-    """Return files of a publisher without open books; each loads into an empty account.
+    """Return files of a publisher, which together load into an empty account.
 
-    If ``is_clean``, a mapped load reads their texts as they are.
+    If ``is_clean``, a mapped load reads their texts as they are. Only if it ``has_books``, the
+    tables of open books have rows.
     """
     tables: Tables = {}
     for table in TABLES:
-        if table.name in BOOKS:
+        if table.name in BOOKS and not has_books:
             tables[table.name] = []
             continue
         records = draw(_records(table, tables))
+        if table.name in {"books", "billing"}:
+            records = [{**record, table.key[0]: "1"} for record in records[:1]]
+        if table.name == "books" and not records:
+            records = [{**dict.fromkeys((c.name for c in table.columns), ""), **_BOOKS}]
         if is_clean:
             records = [{name: clean(cell) for name, cell in each.items()} for each in records]
         tables[table.name] = records
@@ -85,6 +94,9 @@ def _records(
             break
         key = tuple(record[name] for name in table.key)
         if key in keys or any(_is_taken(name, record, records) for name in table.unique):
+            continue
+        together = [tuple(each[name] for name in table.together) for each in (record, *records)]
+        if table.together and together[0] in together[1:]:
             continue
         keys.add(key)
         records.append(record)

@@ -110,6 +110,20 @@ def test_import_of_an_export_exported_again_is_the_same_bytes(
     assert not any(count.inserted or count.changed for count in again.counts.values())
 
 
+@examples(2, 60)  # on each kind of database
+@given(data=st.data())
+def test_import_of_exported_books_exported_again_is_the_same_bytes(
+    new_publisher: Callable[[], Publisher], data: st.DataObject
+) -> None:
+    """The same for an account that keeps its books and bills its orders."""
+    original, copy = new_publisher(), new_publisher()
+    original.load(data.draw(publishers(has_books=True)))
+    exported = original.exported()
+    copy.load(exported)
+    assert copy.everything() == original.everything()
+    assert copy.exported() == exported
+
+
 FORMULAS = [
     "=1+1",
     '=HYPERLINK("http://x")',
