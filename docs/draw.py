@@ -22,6 +22,7 @@ BELOW = ("contract", "errors")
 
 COLUMNS = {
     "api": 2,
+    "bank_files": 0.5,
     "billing": 1,
     "books": 0,
     "checker": 5,

@@ -1,0 +1,1 @@
+"""Files of banks: what the readers make of them, and which they refuse."""
