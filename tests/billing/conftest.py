@@ -1,17 +1,21 @@
-"""What the tests of billing begin with: an account of its own, on each kind of database."""
+"""What the tests of billing begin with: an account, and a shop."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.circulation.desk import Desk, at_desk
+from tests.circulation.shop import stock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.servers import Store
+
+_numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
@@ -19,3 +23,20 @@ def shared(store: Store) -> Iterator[Desk]:
     """An account, which each test fills for itself."""
     with at_desk(store) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def stocked(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The database of a shop, which no test changes."""
+    url = store.new_database(f"stocked-{next(_numbers)}")
+    stock(url, tmp_path_factory.mktemp("stocked"))
+    yield url
+    store.drop_database(url)
+
+
+@pytest.fixture
+def shop(store: Store, stocked: str) -> Iterator[str]:
+    """The same, for a test that changes it."""
+    url = store.copy_database(stocked, f"shop-{next(_numbers)}")
+    yield url
+    store.drop_database(url)

@@ -248,6 +248,9 @@ class BillingSettings:
         return cast("str", getattr(self, f"{_JOURNAL}{account}"))
 
 
+_DEFAULTS = BillingSettings()
+
+
 class BillingSetting(NamedTuple):
     """A setting: its stored name, its meaning, its default as text, and the field's name."""
 
@@ -294,11 +297,16 @@ def stored_text(name: str, text: str) -> str:
 
 
 def settings_from(stored: Iterable[tuple[str, str]]) -> BillingSettings:
-    """Return the settings from stored names and texts; the others have their defaults."""
+    """Return the settings from names and texts of :func:`stored_text`; others have their defaults.
+
+    Texts were checked when they were stored, so that this needs no packages. Raises BadInput for a
+    name that no setting has, and for what should be a number and is none.
+    """
     values: dict[str, Any] = {}
     for name, text in stored:
         field, reading = _reading(name)
-        values[field] = reading.read(text)
+        is_text = isinstance(getattr(_DEFAULTS, field), str)
+        values[field] = text if is_text else reading.read(text)
     return BillingSettings(**values)
 
 

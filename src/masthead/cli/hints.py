@@ -13,6 +13,8 @@ HINTS = {
     "accounts_remove_none": "leave out --complete; `masthead accounts remove` removes an account",
     "bad_rows": "--reject DIR does so",
     "booked_issue": "`masthead catalogue issue set {issue} --date` gives it another date",
+    "billing_not_begun": "`masthead billing begin --account {account}` begins",
+    "billing_settings_missing": "`masthead billing settings` with NAME=VALUE sets it",
     "books_elsewhere": "`masthead books open --account {account}` opens the books",
     "cancelled": "`masthead order add` takes an order",
     "cancelled_meanwhile": "`masthead subscription uncancel {subscription}` undoes it",

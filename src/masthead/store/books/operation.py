@@ -86,6 +86,11 @@ class Operation(Reading):
         if commit_id is None:
             commit_id = commits.begin_commit(connection, account_id)
         self.commit_id = commit_id
+        self.billing_begun_on: str | None = None
+        """The day on which the account began billing; None if it does not bill.
+
+        :func:`operation` sets it.
+        """
         self.summary: str | None = None
         self.touched = set[int]()
         self._sentences = list[str]()
@@ -178,10 +183,11 @@ def operation(
         with suppress(_DryRunError), connection.transaction():
             connection.lock_account(account_id)
             store.check_schema(connection)
-            check_mode(connection, account_id, mode)
+            billing_begun_on = check_mode(connection, account_id, mode)
             if form is not None and not dry_run:
                 saved_forms.note(connection, account_id, form, store.clock())
             books = Operation(store, connection, account_id)
+            books.billing_begun_on = billing_begun_on
             yield books
             # Also in a dry run, so that the database can refuse the same rows.
             books.write()
@@ -230,11 +236,21 @@ def day_of_opening(connection: Connection, account_id: int) -> str | None:
     )
 
 
-def check_mode(connection: Connection, account_id: int, mode: Mode) -> None:
-    """Raise MastheadError unless the account is in ``mode``, NotFound if there is none."""
+def check_mode(connection: Connection, account_id: int, mode: Mode) -> str | None:
+    """Raise MastheadError unless the account is in ``mode``, NotFound if there is none.
+
+    Returns the day on which the account began billing; None if it does not bill.
+    """
     accounts.settings_of(connection, account_id)
-    if mode_of(connection, account_id) == mode:
-        return
+    row = connection.row(
+        """
+        SELECT (SELECT begun_on FROM billing WHERE account_id = :account_id) FROM books
+        WHERE account_id = :account_id
+        """,
+        account_id=account_id,
+    )
+    if (mode == "here") == (row is not None):
+        return row[0] if row else None
     if mode == "here":
         raise MastheadError(
             f"account {account_id} gets its data from files (mode elsewhere): open its books first",

@@ -1,0 +1,115 @@
+"""``masthead billing`` and ``masthead payer set``, as they are typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.billing.seller import SELLER
+from tests.circulation.shop import refused, run, summaries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def begin(shop: str) -> None:
+    run(shop, "billing", "settings", *(f"{name}={text}" for name, text in SELLER.items()))
+    run(shop, "billing", "begin")
+
+
+def test_a_seller_is_named_and_billing_begins(shop: str) -> None:
+    listed = run(shop, "billing", "settings")
+    assert "due_days\t14\t(default)\tDays after which an invoice is due, 0 to 365." in listed
+    assert refused(shop, "billing", "begin").endswith(
+        "set them first; `masthead billing settings` with NAME=VALUE sets it\n"
+    )
+    assert run(shop, "billing", "settings", "due_days=30", "seller_name=Tide Press") == [
+        "2 settings of billing changed: due_days and seller_name"
+    ]
+    assert any(each.startswith("due_days\t30\t\t") for each in run(shop, "billing", "settings"))
+    assert run(shop, "billing", "settings", "due_days=") == [
+        "1 setting of billing changed: due_days"
+    ]
+    begin(shop)
+    assert summaries(shop)[-1].startswith("billing begins on ")
+    assert run(shop, "billing", "begin")[0].startswith("nothing changed: billing began on ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence", "status"),
+    [
+        (("settings", "due_days"), "'due_days' is no setting: give NAME=VALUE", 2),
+        (("settings", "due_day=3"), "billing has no setting 'due_day': did you mean due_days", 1),
+        (("settings", "seller_iban=DE00"), "seller_iban: 'DE00' is not an IBAN", 1),
+        (("settings", "--logo=logo.gif"), "logo.gif is no logo: its name ends with .png", 2),
+        (("settings", "--logo=missing.png"), "missing.png cannot be read", 1),
+        (("rates", "add", "DE", "print", "x", "--from=2026-01-01"), "not a percentage", 1),
+        (("rates", "add", "DEU", "print", "7", "--from=2026-01-01"), "the code of a country", 1),
+        (("rates", "add", "DE", "print", "7", "--from=soon"), "'soon' is not a day", 2),
+        (("rates", "remove", "7"), "account 1 has no tax rate 7", 1),
+        (("shipping", "add", "Print", "1", "--country=X", "--from=2026-01-01"), "'X' is not", 1),
+        (("shipping", "remove", "7"), "account 1 has no shipping price 7", 1),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    shop: str, arguments: tuple[str, ...], sentence: str, status: int
+) -> None:
+    before = summaries(shop)
+    said = refused(shop, "billing", *arguments, exit_status=status)
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+    assert summaries(shop) == before
+
+
+def test_rates_are_added_listed_and_removed(shop: str) -> None:
+    assert run(shop, "billing", "rates", "list") == []
+    add = ("billing", "rates", "add")
+    assert run(shop, *add, "de", "print", "7", "--from=2026-01-01", "--dry-run") == [
+        "tax rate 1 was added: for print in DE, 7 % from 2026-01-01 on",
+        "nothing was changed: this was a dry run",
+    ]
+    run(shop, *add, "de", "print", "7", "--from=2026-01-01")
+    run(shop, *add, "US", "print", "8.25", "--state=TX", "--from=2190-01-01")
+    run(shop, *add, "de", "print", "9", "--from=2190-01-01")
+    assert run(shop, "billing", "rates", "list") == [
+        "1\tDE\tprint\t7 %\tfrom 2026-01-01 until before 2190-01-01",
+        "3\tDE\tprint\t9 %\tfrom 2190-01-01 on",
+        "2\tUS TX\tprint\t8.25 %\tfrom 2190-01-01 on",
+    ]
+    run(shop, "billing", "rates", "remove", "3")
+    assert run(shop, "billing", "rates", "list")[0] == "1\tDE\tprint\t7 %\tfrom 2026-01-01 on"
+
+
+def test_shipping_prices_are_added_listed_and_removed(shop: str) -> None:
+    add = ("billing", "shipping", "add")
+    run(shop, *add, "print", "12", "--country=AT", "--from=2026-01-01")
+    run(shop, *add, "Both", "25.50", "--from=2190-01-01")
+    assert run(shop, "billing", "shipping", "list") == [
+        "2\tBoth\tall others\t25.50 USD\tfrom 2190-01-01 on",
+        "1\tPrint\tAT\t12.00 USD\tfrom 2026-01-01 on",
+    ]
+    run(shop, "billing", "shipping", "remove", "2")
+    assert len(run(shop, "billing", "shipping", "list")) == 1
+
+
+def test_a_logo_comes_from_a_file(shop: str, tmp_path: Path) -> None:
+    logo = tmp_path / "logo.svg"
+    logo.write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
+    run(shop, "billing", "settings", f"--logo={logo}")
+    shown = [each for each in run(shop, "billing", "settings") if each.startswith("logo\t")]
+    assert shown[0].startswith("logo\tdata:image/svg+xml;base64,PHN2")
+    logo.write_bytes(bytes(256 * 1024 + 1))
+    assert "262,144 is the most" in refused(shop, "billing", "settings", f"--logo={logo}")
+
+
+def test_a_payer_gets_a_vat_number(shop: str) -> None:
+    assert run(shop, "payer", "set", 1, "--vat-id=ATU57194903") == [
+        "the VAT number of subscriber 1 was set"
+    ]
+    assert "not a VAT number" in refused(shop, "payer", "set", 1, "--vat-id=ATU57194904")
+    assert run(shop, "payer", "set", 1, "--no-vat-id") == [
+        "the VAT number of subscriber 1 was removed"
+    ]
+    assert "give --vat-id or --no-vat-id" in refused(shop, "payer", "set", 1, exit_status=2)
+    assert "no subscriber 9" in refused(shop, "payer", "set", 9, "--no-vat-id")
