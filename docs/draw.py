@@ -32,6 +32,7 @@ COLUMNS = {
     "console": 0,
     "databases": 3,
     "dlt": 4,
+    "documents": 1,
     "emulator": 2,
     "loading": 1,
     "mirror": 4,

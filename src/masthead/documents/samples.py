@@ -1,0 +1,195 @@
+"""Made-up documents of each kind, on which templates are tried."""
+
+from typing import get_args
+
+from masthead.billing.printed import (
+    Kind,
+    Language,
+    Line,
+    Payer,
+    PrintedInvoice,
+    Seller,
+    reason_of,
+    tax_totals,
+)
+from masthead.billing.references import creditor_reference
+
+SELLER = Seller(
+    name="Feldpost Verlag GmbH",
+    street="Lindenallee 12",
+    postal_code="10115",
+    city="Berlin",
+    country="DE",
+    vat_id="DE136695976",
+    tax_number="27/123/45678",
+    email="abo@feldpost.example",
+    iban="DE02120300000000202051",
+    bic="BYLADEM1001",
+    bank="Deutsche Kreditbank",
+)
+"""A publisher with all that a document can show of it; the IBAN is an example of the bank's."""
+
+PAYER = Payer(
+    subscriber_id=4711,
+    name="Johanna Kessler",
+    address_lines=("Hauptstraße 7", "Hinterhaus, 3. Stock"),
+    postal_code="50667",
+    city="Köln",
+    country="DE",
+)
+BUSINESS = Payer(
+    subscriber_id=815,
+    company="Librairie du Marché SARL",
+    name="Étienne Lefèvre",
+    address_lines=("14 rue des Écoles",),
+    postal_code="75005",
+    city="Paris",
+    country="FR",
+    vat_id="FR40303265045",
+)
+"""A business in another country of the EU, which owes the tax itself."""
+
+_LINES = {
+    "en": (
+        Line(
+            description="One-year subscription",
+            publication="Field Notes",
+            first_issue="Winter 2026",
+            last_issue="Autumn 2027",
+            copies=2,
+            net=8972,
+            tax=628,
+            percent=700,
+            category="S",
+            goods="print",
+        ),
+        Line(
+            description="Digital edition",
+            publication="Field Notes",
+            period="1 December 2026 to 30 November 2027",
+            reader="Ida Kessler",
+            net=2017,
+            tax=383,
+            percent=1900,
+            category="S",
+            goods="digital",
+        ),
+        Line(
+            description="Shipping",
+            net=1121,
+            tax=79,
+            percent=700,
+            category="S",
+            goods="shipping",
+        ),
+    ),
+    "de": (
+        Line(
+            description="Jahresabonnement",
+            publication="Feldpost",
+            first_issue="Winter 2026",
+            last_issue="Herbst 2027",
+            copies=2,
+            net=8972,
+            tax=628,
+            percent=700,
+            category="S",
+            goods="print",
+        ),
+        Line(
+            description="Digitalausgabe",
+            publication="Feldpost",
+            period="1. Dezember 2026 bis 30. November 2027",
+            reader="Ida Kessler",
+            net=2017,
+            tax=383,
+            percent=1900,
+            category="S",
+            goods="digital",
+        ),
+        Line(
+            description="Versand",
+            net=1121,
+            tax=79,
+            percent=700,
+            category="S",
+            goods="shipping",
+        ),
+    ),
+}
+_REASONS = {"en": "The order was cancelled.", "de": "Die Bestellung wurde widerrufen."}
+_CARD = {"en": "card", "de": "Karte"}
+
+
+def invoice(
+    kind: Kind = "invoice",
+    language: Language = "de",
+    *,
+    lines: tuple[Line, ...] | None = None,
+    payer: Payer = PAYER,
+    seller: Seller = SELLER,
+    currency: str = "EUR",
+) -> PrintedInvoice:
+    """Return a made-up document of a kind in a language, with the totals of its lines."""
+    lines = _LINES[language] if lines is None else lines
+    net, tax = sum(line.net for line in lines), sum(line.tax for line in lines)
+    number = "C2026-000009" if kind == "credit_note" else "2026-000123"
+    return PrintedInvoice(
+        kind=kind,
+        number=number,
+        issued_on="2026-11-28",
+        due_on="2026-12-12" if kind == "invoice" else None,
+        paid_on="2026-11-28" if kind == "receipt" else None,
+        payment_type=_CARD[language] if kind == "receipt" else "",
+        seller=seller,
+        payer=payer,
+        language=language,
+        currency=currency,
+        prices_with_tax=not payer.vat_id,
+        order_reference="S-20881",
+        lines=lines,
+        tax_totals=tax_totals(lines, language),
+        net=net,
+        tax=tax,
+        total=net + tax,
+        payment_reference=creditor_reference(number),
+        corrects="2026-000123" if kind == "credit_note" else "",
+        corrects_issued_on="2026-11-02" if kind == "credit_note" else None,
+        reason=_REASONS[language] if kind == "credit_note" else "",
+    )
+
+
+def without_tax(line: Line) -> Line:
+    """Return a line under reverse charge, as a business in another country gets it."""
+    return Line(
+        description=line.description,
+        publication=line.publication,
+        first_issue=line.first_issue,
+        last_issue=line.last_issue,
+        period=line.period,
+        reader=line.reader,
+        copies=line.copies,
+        net=line.net,
+        tax=0,
+        percent=0,
+        category="AE",
+        goods=line.goods,
+    )
+
+
+def samples() -> list[tuple[str, PrintedInvoice]]:
+    """Return a document of each kind in each language, each with its name."""
+    found: list[tuple[str, PrintedInvoice]] = []
+    for language in get_args(Language):
+        found += [(f"{kind}-{language}", invoice(kind, language)) for kind in get_args(Kind)]
+        lines = tuple(without_tax(line) for line in _LINES[language])
+        found.append(
+            (
+                f"reverse-charge-{language}",
+                invoice("invoice", language, lines=lines, payer=BUSINESS),
+            )
+        )
+    return found
+
+
+__all__ = ["BUSINESS", "PAYER", "SELLER", "invoice", "reason_of", "samples", "without_tax"]

@@ -1,0 +1,1 @@
+"""Documents: what a PDF shows, the electronic invoice in it, and templates that go wrong."""
