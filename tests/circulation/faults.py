@@ -4,6 +4,7 @@ Every one is a mistake that somebody could make. A plant gets what undoes it, an
 the mistake was made since: one that is never reached proves nothing.
 """
 
+# Long because it is one table of mistakes.
 from __future__ import annotations
 
 import re
