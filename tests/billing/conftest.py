@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.billing.bureau import fill
 from tests.circulation.desk import Desk, at_desk
 from tests.circulation.shop import stock
 
@@ -40,3 +41,10 @@ def shop(store: Store, stocked: str) -> Iterator[str]:
     url = store.copy_database(stocked, f"shop-{next(_numbers)}")
     yield url
     store.drop_database(url)
+
+
+@pytest.fixture
+def bureau(shared: Desk) -> Desk:
+    """The account of ``tests.billing.bureau``, as it is before any order."""
+    fill(shared)
+    return shared

@@ -11,7 +11,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from masthead.books import account, order_lines, orders, payments, refunds
+from masthead.books import account, order_lines, orders, refunds, term_payments
 from masthead.books import issues as books_issues
 from masthead.circulation import expiry_dates, refunding
 from masthead.circulation.ordering import RefusedOrder
@@ -255,7 +255,7 @@ FAULTS: dict[str, Plant] = {
     "revenue is booked before a term was paid": _sql(
         r"CASE WHEN t\.paid_on > :day THEN t\.paid_on ELSE :day END", ":day"
     ),
-    "a payment earns nothing of what was delivered": _call(payments, "_earned", _nothing),
+    "a payment earns nothing of what was delivered": _call(term_payments, "_earned", _nothing),
     "unlimited terms earn nothing when an issue is closed": _call(
         closing, "earn_by_months", lambda *_: 1 << 40
     ),

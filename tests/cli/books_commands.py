@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.circulation.today import TODAY
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+NUMBER = f"{TODAY.year}-000001"
+"""The first invoice."""
 
 BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "books open": (),
@@ -72,6 +77,9 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "report liability": (),
     "report expiries": (),
     "report renewals": (),
+    "order refund": ("2",),
+    "subscription cancel": ("1",),
+    "subscription uncancel": ("1", "--dry-run"),
     "billing settings": (
         "seller_name=Tide Press",
         "seller_street=1 Quay",
@@ -85,11 +93,18 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "billing shipping add": ("Print", "5.00", "--from=2190-01-01"),
     "billing shipping list": (),
     "billing shipping remove": ("1",),
-    "billing begin": ("--dry-run",),
+    "billing begin": (),
     "payer set": ("1", "--vat-id=ATU57194903"),
-    "order refund": ("2",),
-    "subscription cancel": ("1",),
-    "subscription uncancel": ("1", "--dry-run"),
+    "invoice make": ("3",),
+    "invoice show": (NUMBER,),
+    "invoice list": (),
+    "payment add": (f"--invoice={NUMBER}", "--amount=500"),
+    "payment list": ("2",),
+    "payment refund": ("2", "--amount=1"),
+    "invoice credit": (NUMBER, "--amount=1", "--reason=arrived late"),
+    "payment reverse": ("1", "--fee=3"),
+    "invoice write-off": (NUMBER, "--dry-run"),
+    "invoice cancel": (NUMBER, "--reason=ordered twice"),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 

@@ -43,6 +43,8 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "export",
         "backup",
         "restore",
+        "invoice",
+        "payment",
         "generate",
         "serve",
         "demo",

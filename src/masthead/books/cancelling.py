@@ -6,10 +6,13 @@ Each operation raises NotFound if there is no such subscription.
 from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.books.credit_notes import credit_orders, revenue_mark
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted, single_spaced
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
+from masthead.store.billing.ended import orders_of_subscription
+from masthead.store.billing.settings import is_billing
 from masthead.store.books import cancelling, catalogue, uncancelling
 from masthead.store.books.cancel_reasons import reasons
 from masthead.store.books.details import look_at_subscription
@@ -68,6 +71,7 @@ class Cancelled(NamedTuple):
     tax: int = 0
     earned: int = 0
     later: str | None = None
+    credit_notes: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -83,6 +87,9 @@ class Cancelled(NamedTuple):
         elif self.issues == UNLIMITED:
             said = f"an unlimited term ends, {amounts}"
         why = f", because: {self.reason}" if self.reason else ""
+        if self.credit_notes:
+            why += f"; {counted(len(self.credit_notes), 'credit note')}: "
+            why += ", ".join(self.credit_notes)
         return f"subscription {self.subscription_id} is cancelled: {said}{why}"
 
 
@@ -133,6 +140,7 @@ def cancel(
                 )
             later = f"when {counted(left, 'issue left is', 'issues left are')} used up"
         done = Cancelled(subscription_id, left, refund, change.currency, name, later=later)
+        mark = revenue_mark(change)
         wanted = (name, change.today, after_issue, int(at_end), int(refund))
         if cancelling.noted(change, subscription_id) == wanted:
             return done
@@ -145,6 +153,9 @@ def cancel(
         else:
             refunded, tax, earned = cancelling.end_now(change, subscription_id)
             done = done._replace(refunded=refunded, tax=tax, earned=earned)
+            orders = orders_of_subscription(change, subscription_id) if is_billing(change) else ()
+            notes = credit_orders(change, mark, orders, name)
+            done = done._replace(credit_notes=tuple(each.number_text for each in notes))
         change.touch([subscription_id])
         change.say(done.sentence)
     return done
@@ -201,9 +212,9 @@ def uncancel(
 
     Terms, issues, the campaign and money are as before; what was booked is taken back today. Raises
     BadInput if the subscription was not cancelled, if its reader was deleted, or if, since it
-    ended, an issue of its publication was closed, or money of its orders was paid or refunded.
-    Unless ``takes_back`` is set, raises BadInput, with the ``field``, if money was refunded with
-    the cancelling.
+    ended, an issue of its publication was closed, money of its orders was paid or refunded, or a
+    credit note was made. Unless ``takes_back`` is set, raises BadInput, with the ``field``, if
+    money was refunded with the cancelling.
     """
     with books.change(dry_run=dry_run) as change:
         refunded = uncancelling.refunded_by(change, subscription_id)
@@ -213,7 +224,10 @@ def uncancel(
                 "that the money did not go out, or comes back",
                 field="takes_back",
             )
+        mark = revenue_mark(change)
+        orders = orders_of_subscription(change, subscription_id) if is_billing(change) else ()
         uncancelling.uncancel(change, subscription_id)
+        credit_orders(change, mark, orders)
         change.touch([subscription_id])
         done = Uncancelled(subscription_id)
         change.say(done.sentence)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from masthead.books import refunds
 from masthead.books.account import Books
+from masthead.books.credit_notes import credit_orders, revenue_mark
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import single_spaced
 from masthead.errors import BadInput, NotFound
@@ -107,7 +108,9 @@ def settle(books: Books, order_id: int, *, is_upheld: bool, dry_run: bool = Fals
         disputes.end(change, order_id, "upheld" if is_upheld else "rejected")
         done = Settled(order_id, is_upheld, found.paid_on is not None, change.currency)
         if is_upheld:
+            mark = revenue_mark(change)
             given = refunds.refund_everything(change, order_id)
+            credit_orders(change, mark, [order_id])
             done = done._replace(refunded=sum(each.cents for each in given))
         change.say(done.sentence)
     return done

@@ -5,8 +5,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.books.credit_notes import credit_orders, revenue_mark
 from masthead.contract import subscription_types
 from masthead.errors import BadInput, BadUsage
+from masthead.store.billing.ended import orders_ended_with
+from masthead.store.billing.settings import is_billing
 from masthead.store.books import issue_lists, mail_file
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.closing import (
@@ -19,6 +22,7 @@ from masthead.store.books.closing import (
 from masthead.store.books.issue import Issue, check_publication, find_issue, issues_of
 from masthead.store.books.issue_lists import EntryShown, ListShown
 from masthead.store.books.mail_file import DIGITAL, PRINTED, Written
+from masthead.store.books.operation import Operation
 from masthead.store.books.reopening import Reopened, Undoing, check_reopening
 from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving, names_of
 from masthead.store.books.uncancelling import finalize, go_back
@@ -136,9 +140,16 @@ def close(
         finalize(change, issue)
         made = deliver(change, issue, grace)
         write_expiry_after_closing(change, issue, made)
-        end_due(change, issue)
+        _end_due(change, issue)
         change.say(made.sentence)
     return made
+
+
+def _end_due(change: Operation, issue: Issue) -> None:
+    """End the cancelled subscriptions whose last issue this was, with their credit notes."""
+    mark = revenue_mark(change)
+    if end_due(change, issue) and is_billing(change):
+        credit_orders(change, mark, orders_ended_with(change, issue.issue_id))
 
 
 def _checked(grace: Grace | None) -> Grace:
@@ -188,7 +199,7 @@ def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> Mail
         made = deliver(change, issue, Grace(), parent=issue.mailing_list_id)
         if made.mailing_list_id is not None:
             write_expiry_of_gap_list(change, made)
-            end_due(change, issue)
+            _end_due(change, issue)
             change.say(made.sentence)
     return made
 
@@ -204,10 +215,13 @@ def reopen(books: Books, issue_id: int, *, dry_run: bool = False) -> Reopened:
     with books.change(dry_run=dry_run) as change:
         issue = find_issue(change, issue_id)
         main_list_id = check_reopening(change, issue)
+        mark = revenue_mark(change)
+        orders = orders_ended_with(change, issue.issue_id) if is_billing(change) else ()
         go_back(change, issue)
         undoing = Undoing(change, issue, main_list_id)
         undoing.check_terms()
         done = undoing.run()
+        credit_orders(change, mark, orders)
         change.say(done.sentence)
     return done
 

@@ -8,11 +8,14 @@ uses an index, so an order takes as long in a large account as in a small one.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from masthead.books import payments
+from masthead.books import payments, term_payments
 from masthead.books.account import Books, refresh_touched
+from masthead.books.invoicing import bill, billed_as_ordered
 from masthead.books.order_lines import Lines
+from masthead.books.payer_payments import Incoming, receive
 from masthead.circulation.amounts import CENTS_MAX, decimal, in_currency
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
+from masthead.store.billing.settings import is_billing
 from masthead.store.books import order_money, order_readers, order_records, similar_readers
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.extendable_subscriptions import named
@@ -77,7 +80,7 @@ class Placed(NamedTuple):
     ``was_paid``: its payment was booked now. ``was_ended``: it is marked as paid, but has nothing
     left to pay for. ``subscriptions`` are those that it began or extended, and ``begun`` those that
     it began; ``cents`` is its grand total. ``newcomers`` are new subscribers who look like an
-    existing one.
+    existing one. ``invoice`` is the number of its invoice or receipt, if the account bills.
     """
 
     order_id: int
@@ -91,6 +94,7 @@ class Placed(NamedTuple):
     newcomers: tuple[Newcomer, ...] = ()
     begun: tuple[int, ...] = ()
     other_prices: tuple[OtherPrice, ...] = ()
+    invoice: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -107,6 +111,8 @@ class Placed(NamedTuple):
         price = f"{in_currency(self.cents, self.currency)}, {paid}" if self.cents else "free"
         price += "".join(f", {each.text}" for each in self.other_prices)
         said = f"order {self.order_id} of subscriber {self.subscriber_id}: {price}"
+        if self.invoice is not None:
+            said += f", {'receipt' if self.was_paid else 'invoice'} {self.invoice}"
         if not self.subscriptions:
             return said
         word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
@@ -145,6 +151,8 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     if not order.items:
         raise RefusedOrder("bundle_id", "an order has at least one bundle or product")
     priced_items = [price_item(change, number, item) for number, item in enumerate(order.items)]
+    is_billed = is_billing(change) and any(priced.net + priced.tax for priced in priced_items)
+    was_paid, order = order.is_paid, order._replace(is_paid=order.is_paid and not is_billed)
     people = _People(change, order)
     payer = people.payer
     order_id = change.new_id("orders")
@@ -179,18 +187,45 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
 
     # What is paid is received, and partly earned if grace issues come out of it.
     if order.is_paid:
-        payments.receive(change, [term for term in lines.terms if term.is_due])
+        term_payments.receive(change, [term for term in lines.terms if term.is_due])
+    invoice = None
+    if is_billed:
+        invoice = _bill(change, order_id, order, lines.subscriptions, is_paid=was_paid)
     return Placed(
         order_id,
         False,
-        order.is_paid,
+        was_paid,
         payer.subscriber_id,
         lines.subscriptions,
         cents,
         change.currency,
         newcomers=tuple(each for each in people.newcomers if each.resembling),
         begun=tuple(lines.begun),
+        invoice=invoice,
     )
+
+
+def _bill(
+    change: Operation,
+    order_id: int,
+    order: Order,
+    subscriptions: Sequence[int],
+    *,
+    is_paid: bool,
+) -> str | None:
+    """Make the invoice of a new order; one that is paid gets a receipt, and its payment today."""
+    change.touch(subscriptions)
+    refresh_touched(change)
+    ordered = order_money.find_order(change, order_id)
+    invoice = bill(change, order_id, billed_as_ordered(change, ordered), is_paid=is_paid)
+    if invoice is None:
+        return None
+    if is_paid:
+        incoming = Incoming(
+            invoice.total, change.today, order.payment_type, order.payment_reference
+        )
+        receive(change, incoming, invoice=invoice)
+    return invoice.number_text
 
 
 def _other_prices(change: Operation, placed: Placed) -> tuple[OtherPrice, ...]:
@@ -232,7 +267,7 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
     is_due = order.is_paid and known.paid_on is None
     if not is_due or known.order_id <= history_until(change.direct, change.account_id):
         return placed
-    due = payments.due_terms(change, order_money.find_order(change, known.order_id))
+    due = term_payments.due_terms(change, order_money.find_order(change, known.order_id))
     if due is None:
         return placed._replace(was_ended=True)
     paid = payments.book_payment(

@@ -1,24 +1,27 @@
 """Payments of orders (circulation, "Money").
 
-Masthead books them on the cash basis, net of tax; the money itself moves elsewhere. All amounts are
+Masthead books them on the cash basis, net of tax; the money itself moves elsewhere. In an account
+that bills, a payment of an order is one of its invoice (``books.payer_payments``). All amounts are
 whole cents.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from masthead.books import payer_payments
 from masthead.books.account import Books
+from masthead.books.invoicing import bill, billed_as_ordered
+from masthead.books.term_payments import bookable, due_terms, receive, subscriptions_of
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.booking_day import open_day
-from masthead.circulation.earned_share import earned
-from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
+from masthead.store.billing.invoices import invoice_of_order
+from masthead.store.billing.settings import is_billing
 from masthead.store.books import order_money
-from masthead.store.books.earlier_orders import check_bookable
 from masthead.store.books.names import order_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_details import show_order
-from masthead.store.books.order_money import BookedOrder, Booking, Marked, Term
+from masthead.store.books.order_money import BookedOrder, Marked, Term
 
 
 class Payment(NamedTuple):
@@ -41,7 +44,8 @@ class Paid(NamedTuple):
     """What a payment brought: net cents received, and how many of them are earned at once.
 
     ``paid_on`` is None if the order was paid today. ``booked_on`` is the day of the bookings, None
-    if they have the day of the payment.
+    if they have the day of the payment. ``settled`` is what the payment settled in an account that
+    bills, which may be less than the order.
     """
 
     order_id: int
@@ -51,10 +55,13 @@ class Paid(NamedTuple):
     currency: str
     paid_on: str | None = None
     booked_on: str | None = None
+    settled: payer_payments.Received | None = None
 
     @property
     def sentence(self) -> str:
         """What the operation booked."""
+        if self.settled is not None:
+            return f"order {self.order_id}: {self.settled.sentence}"
         when = f" on {self.paid_on}" if self.paid_on else ""
         if self.booked_on:
             when += f", whose month has ended, so it is booked to {self.booked_on}"
@@ -75,7 +82,10 @@ def pay(books: Books, order_id: int, payment: Payment = TODAY, *, dry_run: bool 
     """
     with books.change(dry_run=dry_run) as change:
         order = bookable(change, order_id)
-        _check_day(change, order, payment.paid_on)
+        if is_billing(change):
+            payer_payments.check_day(change, payment.paid_on)
+        else:
+            _check_day(change, order, payment.paid_on)
         if order.paid_on is not None:
             raise BadInput(
                 f"{order_named(change, order_id)} was paid on {order.paid_on} already: nothing "
@@ -87,7 +97,7 @@ def pay(books: Books, order_id: int, payment: Payment = TODAY, *, dry_run: bool 
                 f"{order_named(change, order_id)} has nothing left to pay for: what it brought was "
                 "refunded or cancelled"
             )
-        if payment.cents is not None:
+        if payment.cents is not None and not is_billing(change):
             _check_sum(change, order_id, payment.cents)
         paid = book_payment(change, order_id, due, payment)
         change.touch(paid.subscriptions)
@@ -118,23 +128,13 @@ def _check_sum(change: Operation, order_id: int, cents: int) -> None:
         )
 
 
-def due_terms(change: Operation, order: BookedOrder) -> list[Term] | None:
-    """Return the terms that a payment of an order pays for.
-
-    None if all items of the order that cost something have ended unpaid.
-    """
-    terms = order_money.terms_of(change, [item.order_item_id for item in order.items])
-    due = [term for term in terms if term.is_due]
-    with_terms = {term.order_item_id for term in terms}
-    has_product = any(
-        not item.refund_date and item.order_item_id not in with_terms for item in order.items
-    )
-    has_ended = not due and not has_product and any(term.price > 0 for term in terms)
-    return None if has_ended else due
-
-
 def book_payment(change: Operation, order_id: int, due: Sequence[Term], payment: Payment) -> Paid:
-    """Book that an order was paid, which pays for the terms in ``due``."""
+    """Book that an order was paid, which pays for the terms in ``due``.
+
+    In an account that bills, the invoice of the order is paid, and made before if there is none.
+    """
+    if is_billing(change):
+        return _pay_invoice(change, order_id, payment)
     paid_on = payment.paid_on or change.today
     booked_on = open_day(paid_on, change.today)
     earned_now = receive(change, due, booked_on)
@@ -155,37 +155,21 @@ def book_payment(change: Operation, order_id: int, due: Sequence[Term], payment:
     )
 
 
-def receive(change: Operation, due: Iterable[Term], day: str | None = None) -> int:
-    """Book terms as paid on a day, by default today, and what their deliveries have earned.
-
-    Returns the latter in cents.
-    """
-    day = day or change.today
-    bookings = [
-        booking
-        for term in due
-        for booking in (
-            Booking(term.term_id, "received", term.price, day),
-            Booking(term.term_id, "earned", _earned(change, term), day),
-        )
-    ]
-    order_money.add_revenue(change, bookings)
-    return sum(each.cents for each in bookings if each.kind == "earned")
-
-
-def _earned(change: Operation, term: Term) -> int:
-    """Return what a term that is paid now has earned, by its deliveries."""
-    whole = term.months if term.issues == UNLIMITED else term.issues
-    return earned(term.price, whole, order_money.done_of(change, term), term.spread) if whole else 0
-
-
-def bookable(change: Operation, order_id: int) -> BookedOrder:
-    """Return an order that is not history. Raises NotFound if there is none, BadInput if it is."""
-    order = order_money.find_order(change, order_id)
-    check_bookable(change, order_id)
-    return order
-
-
-def subscriptions_of(terms: Iterable[Term]) -> tuple[int, ...]:
-    """Return the ids of the subscriptions that have the terms, sorted."""
-    return tuple(sorted({term.subscription_id for term in terms}))
+def _pay_invoice(change: Operation, order_id: int, payment: Payment) -> Paid:
+    invoice = invoice_of_order(change, order_id)
+    if invoice is None:
+        order = order_money.find_order(change, order_id)
+        invoice = bill(change, order_id, billed_as_ordered(change, order), is_paid=True)
+    if invoice is None or not invoice.open_cents:
+        raise BadInput(f"{order_named(change, order_id)} has nothing left to pay for")
+    settled = payer_payments.receive(
+        change,
+        payer_payments.Incoming(
+            invoice.open_cents if payment.cents is None else payment.cents,
+            payment.paid_on,
+            payment.payment_type,
+            payment.reference,
+        ),
+        invoice=invoice,
+    )
+    return Paid(order_id, settled.cents, 0, (), change.currency, settled=settled)

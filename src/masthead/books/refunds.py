@@ -7,8 +7,9 @@ elsewhere. All amounts are whole cents.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from masthead.books import payments
+from masthead.books import term_payments
 from masthead.books.account import Books
+from masthead.books.credit_notes import credit_orders, revenue_mark
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.booking_day import taken_back
 from masthead.circulation.refunding import (
@@ -47,6 +48,7 @@ class Refunded(NamedTuple):
     issues: int
     subscriptions: tuple[int, ...]
     currency: str
+    credit_note: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -64,7 +66,7 @@ class Refunded(NamedTuple):
             said += f"; {in_currency(self.taken_back, self.currency)} that was earned is taken back"
         if self.kept:
             said += f"; {in_currency(self.kept, self.currency)} is kept and earned"
-        return said
+        return said + _noted(self.credit_note)
 
 
 class Refundable(NamedTuple):
@@ -148,7 +150,8 @@ def refund(
     items and ``item_id`` is None.
     """
     with books.change(dry_run=dry_run) as change:
-        order = payments.bookable(change, order_id)
+        order = term_payments.bookable(change, order_id)
+        mark = revenue_mark(change)
         found = _item_of(order, item_id)
         held = _held(change, order, found)
         over = _over(found, held.terms)
@@ -174,6 +177,8 @@ def refund(
         if not cents and over:
             raise BadInput(f"the item {over}: nothing was changed")
         done = _refund_item(change, order, found, held, cents)
+        (note,) = credit_orders(change, mark, [order_id]) or (None,)
+        done = done._replace(credit_note=note and note.number_text)
         change.say(done.sentence)
     return done
 
@@ -204,7 +209,7 @@ def _refund_item(
         change, order.order_id, item_id, is_dropped=not terms and not order.paid_on
     )
     order_money.add_refunded(change, item_id, cents)
-    for each in payments.subscriptions_of(terms):
+    for each in term_payments.subscriptions_of(terms):
         had_issues = any(term.issues_left for term in terms if term.subscription_id == each)
         if had_issues or (held.is_paid and cents == held.most):
             order_money.leave_campaign(change, each)
@@ -216,7 +221,7 @@ def _refund_item(
         max(net - held.unearned, 0),
         max(held.unearned - net, 0),
         _issues_of(term for term in terms if term.ended_at is None),
-        payments.subscriptions_of(terms),
+        term_payments.subscriptions_of(terms),
         change.currency,
     )
     change.touch(done.subscriptions)
@@ -270,6 +275,7 @@ class Allowed(NamedTuple):
     issues: int
     subscriptions: tuple[int, ...]
     currency: str
+    credit_note: str | None = None
 
     @property
     def sentence(self) -> str:
@@ -282,8 +288,12 @@ class Allowed(NamedTuple):
             f"item {self.order_item_id} of order {self.order_id}: allowance "
             f"{in_currency(self.cents, self.currency)}, of which tax "
             f"{in_currency(self.tax, self.currency)}; {over}, with "
-            f"{in_currency(self.unearned, self.currency)} unearned"
+            f"{in_currency(self.unearned, self.currency)} unearned{_noted(self.credit_note)}"
         )
+
+
+def _noted(credit_note: str | None) -> str:
+    return f"; credit note {credit_note}" if credit_note else ""
 
 
 def allow(
@@ -298,45 +308,56 @@ def allow(
     None.
     """
     with books.change(dry_run=dry_run) as change:
-        order = payments.bookable(change, order_id)
-        found = _item_of(order, item_id)
-        item_id = found.order_item_id
-        if order.paid_on is None:
-            raise BadInput(
-                f"{order_named(change, order_id)} is not paid: there is no money to give back"
-            )
-        held = _held(change, order, found)
-        terms, money, item, unearned, most = *held[:3], held.unearned, held.most_of_allowance
-        if not 0 < cents <= most:
-            raise BadInput(
-                "an allowance for the item is more than 0 and at most "
-                f"{in_currency(most, change.currency)}, its unearned revenue with tax; a "
-                "refund gives back more, and ends the issues"
-            )
-        net = min(net_of(item, cents, money), unearned)
-        shares = parts(net, [each.unearned for each in money])
-        spread = [each for each in zip(terms, money, shares, strict=True) if each[2]]
-        order_money.add_revenue(
-            change,
-            [Booking(term.term_id, "refunded", cut, change.today) for term, _, cut in spread],
-        )
-        for each in spread:
-            order_money.spread_rest(change, *each)
-        order_money.add_refunded(change, item_id, cents)
-        allowed = [term for term, _, _ in spread]
-        done = Allowed(
-            order_id,
-            item_id,
-            cents,
-            cents - net,
-            unearned - net,
-            _issues_of(allowed),
-            payments.subscriptions_of(allowed),
-            change.currency,
-        )
+        mark = revenue_mark(change)
+        done = allow_item(change, order_id, item_id, cents)
+        (note,) = credit_orders(change, mark, [order_id]) or (None,)
+        done = done._replace(credit_note=note and note.number_text)
         change.touch(done.subscriptions)
         change.say(done.sentence)
     return done
+
+
+def allow_item(change: Operation, order_id: int, item_id: int | None, cents: int) -> Allowed:
+    """Give back ``cents`` of an item within a running operation, as :func:`allow` does.
+
+    The caller makes the credit note, touches the subscriptions and writes the audit entry.
+    """
+    order = term_payments.bookable(change, order_id)
+    found = _item_of(order, item_id)
+    item_id = found.order_item_id
+    if order.paid_on is None:
+        raise BadInput(
+            f"{order_named(change, order_id)} is not paid: there is no money to give back"
+        )
+    held = _held(change, order, found)
+    terms, money, item, unearned, most = *held[:3], held.unearned, held.most_of_allowance
+    if not 0 < cents <= most:
+        raise BadInput(
+            "an allowance for the item is more than 0 and at most "
+            f"{in_currency(most, change.currency)}, its unearned revenue with tax; a "
+            "refund gives back more, and ends the issues"
+        )
+    net = min(net_of(item, cents, money), unearned)
+    shares = parts(net, [each.unearned for each in money])
+    spread = [each for each in zip(terms, money, shares, strict=True) if each[2]]
+    order_money.add_revenue(
+        change,
+        [Booking(term.term_id, "refunded", cut, change.today) for term, _, cut in spread],
+    )
+    for each in spread:
+        order_money.spread_rest(change, *each)
+    order_money.add_refunded(change, item_id, cents)
+    allowed = [term for term, _, _ in spread]
+    return Allowed(
+        order_id,
+        item_id,
+        cents,
+        cents - net,
+        unearned - net,
+        _issues_of(allowed),
+        term_payments.subscriptions_of(allowed),
+        change.currency,
+    )
 
 
 def _item_of(order: BookedOrder, item_id: int | None) -> BookedItem:

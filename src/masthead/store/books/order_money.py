@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.circulation.amounts import stored_cents
+from masthead.circulation.copy_classes import COMPLIMENTARY
 from masthead.circulation.earned_share import EVENLY, Spread
 from masthead.circulation.refunding import TermMoney
 from masthead.contract.subscription_types import UNLIMITED
@@ -212,6 +213,49 @@ def mark_paid(books: Operation, order_id: int, terms: Iterable[Term], marked: Ma
             commit_id=books.commit_id,
             order_id=order_id,
         )
+
+
+def mark_unpaid(books: Operation, order_id: int, terms: Iterable[Term]) -> None:
+    """Mark an order and terms as unpaid: the payment was taken back."""
+    books.change(
+        f"""
+        UPDATE terms SET paid_on = NULL
+        WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
+        """,
+    )
+    books.change(
+        """
+        UPDATE orders SET paid_on = NULL, payment_reference = NULL
+        WHERE account_id = :account_id AND order_id = :order_id
+        """,
+        order_id=order_id,
+    )
+
+
+def reprice(books: Operation, terms: Sequence[Term], shares: Sequence[int]) -> list[Term]:
+    """Make what was paid for terms their price; one that costs nothing now is complimentary.
+
+    ``shares`` are the cents of each term. What was given back before is added to its price.
+    Returns the terms as they are now.
+    """
+    now = [
+        term._replace(price=share + term.spread.allowed, spread=Spread(term.spread.allowed))
+        for term, share in zip(terms, shares, strict=True)
+    ]
+    for term in now:
+        books.change(
+            """
+            UPDATE terms SET price = :price, spread_after = 0, spread_earned = 0,
+                spread_parts = NULL,
+                kind = CASE WHEN :price = 0 THEN 'free' ELSE kind END,
+                class = CASE WHEN :price = 0 THEN :complimentary ELSE class END
+            WHERE account_id = :account_id AND term_id = :term_id
+            """,
+            price=term.price,
+            complimentary=COMPLIMENTARY,
+            term_id=term.term_id,
+        )
+    return now
 
 
 def end_item(books: Operation, order_id: int, item_id: int, *, is_dropped: bool) -> None:

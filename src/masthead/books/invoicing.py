@@ -1,0 +1,250 @@
+"""How invoices, receipts and credit notes are made (billing, "Invoice").
+
+:func:`bill` makes the invoice of an order, :func:`credit_what_ended` the credit note of what was
+refunded or has ended since. Both run in the operation that takes or changes the order;
+``books.invoices`` has the operations of their own. All amounts are whole cents.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from masthead.billing import numbering, printed
+from masthead.billing.printed import Goods, PrintedInvoice, Seller
+from masthead.billing.references import creditor_reference
+from masthead.billing.settings import BillingSettings
+from masthead.billing.tax import TaxPart
+from masthead.books.payment_allocation import use_credit
+from masthead.circulation.refunding import tax_of
+from masthead.store.billing import invoices, payments
+from masthead.store.billing.invoices import Invoice, InvoiceLine, Kind
+from masthead.store.billing.journal import post
+from masthead.store.billing.printing import ItemPrinted, heading_of, items_printed
+from masthead.store.billing.settings import settings_of
+from masthead.store.books import order_money
+from masthead.store.books.operation import Operation
+
+if TYPE_CHECKING:
+    from masthead.billing.journal_accounts import JournalAccount
+
+
+class Billed(NamedTuple):
+    """The lines of an order to bill: the parts of each item by its id, and of the shipping."""
+
+    items: Mapping[int, Sequence[TaxPart]]
+    shipping: Sequence[TaxPart] = ()
+
+
+def bill(
+    change: Operation, order_id: int, billed: Billed, *, is_paid: bool = False
+) -> Invoice | None:
+    """Make the invoice of an order, and use the payer's credit for it; None if nothing is due.
+
+    ``is_paid`` makes a receipt: the caller books the payment. Without ``is_paid``, the credit that
+    the payer has settles the invoice, wholly or in part.
+    """
+    settings = settings_of(change)
+    lines: list[tuple[int | None, TaxPart]] = [
+        (item_id, part)
+        for item_id, item_parts in billed.items.items()
+        for part in item_parts
+        if part.net or part.tax
+    ]
+    lines += [(None, part) for part in billed.shipping if part.net or part.tax]
+    net = sum(part.net for _, part in lines)
+    tax = sum(part.tax for _, part in lines)
+    if not net + tax:
+        return None
+    kind: Kind = "receipt" if is_paid else "invoice"
+    due_on = date.fromisoformat(change.today) + timedelta(settings.due_days)
+    heading = heading_of(change, order_id)
+    invoice = numbered(change, settings, kind, heading.payer.subscriber_id, order_id)._replace(
+        due_on=None if is_paid else due_on.isoformat(), net=net, tax=tax, total=net + tax
+    )
+    invoice = invoice._replace(
+        payment_reference=creditor_reference(invoice.number_text), open_cents=invoice.total
+    )
+    items = items_printed(change, order_id)
+    rows = [
+        _line(invoice, number, item_id, part, items, settings)
+        for number, (item_id, part) in enumerate(lines, 1)
+    ]
+    credit = 0 if is_paid else payments.credit_of(change, invoice.subscriber_id)
+    record = PrintedInvoice(
+        kind=invoice.kind,
+        number=invoice.number_text,
+        issued_on=invoice.issued_on,
+        due_on=invoice.due_on,
+        paid_on=invoice.issued_on if is_paid else None,
+        seller=seller_of(settings),
+        payer=heading.payer,
+        language=settings.language,
+        currency=change.currency,
+        prices_with_tax=settings.prices_with_tax,
+        order_reference=heading.reference,
+        lines=tuple(printed_line(row, items, settings) for row in rows),
+        tax_totals=printed.tax_totals(
+            (printed_line(row, items, settings) for row in rows), settings.language
+        ),
+        net=net,
+        tax=tax,
+        total=invoice.total,
+        prepaid=min(max(credit, 0), invoice.total),
+        payment_reference=invoice.payment_reference or "",
+    )
+    invoices.add_invoice(change, invoice, printed.to_json(record))
+    invoices.add_lines(change, rows)
+    _post_invoice(change, settings, invoice)
+    _name_on_purchases(change, invoice)
+    if credit > 0:
+        use_credit(change, settings, invoice)
+    return invoice
+
+
+def billed_as_ordered(change: Operation, order: order_money.BookedOrder) -> Billed:
+    """Return what is due of an order, with the tax that the order has."""
+    terms = order_money.terms_of(change, [item.order_item_id for item in order.items])
+    items = {}
+    for item in order.items:
+        own = [term for term in terms if term.order_item_id == item.order_item_id]
+        if own:
+            net = sum(term.price for term in own if term.is_due)
+            goods: Goods = "print"
+        else:
+            net = 0 if item.refund_date else item.net
+            goods = "product"
+        tax = item.tax if net == item.net and net else tax_of(net, item.net, item.tax)
+        if not own and item.refund_date:
+            tax = 0
+        percent = round(tax * 10_000 / net) if net else 0
+        items[item.order_item_id] = [TaxPart(goods, net, tax, percent, "S" if tax else "Z")]
+    return Billed(items)
+
+
+def numbered(
+    change: Operation,
+    settings: BillingSettings,
+    kind: Kind,
+    subscriber_id: int,
+    order_id: int | None,
+) -> Invoice:
+    """Return a new document without amounts, with the next number of its series."""
+    is_credit = kind == "credit_note"
+    form = settings.credit_note_number if is_credit else settings.invoice_number
+    year = int(change.today[:4])
+    series = "credit_note" if is_credit else "invoice"
+    if numbering.has_year(form):
+        series += f" {year}"
+    number = invoices.next_number(change, series)
+    return Invoice(
+        invoice_id=change.new_id("invoices"),
+        kind=kind,
+        series=series,
+        number=number,
+        number_text=numbering.written(form, year, number),
+        subscriber_id=subscriber_id,
+        order_id=order_id,
+        of_invoice_id=None,
+        issued_on=change.today,
+        due_on=None,
+        net=0,
+        tax=0,
+        total=0,
+        open_cents=0,
+        payment_reference=None,
+        reason=None,
+    )
+
+
+def _line(
+    invoice: Invoice,
+    number: int,
+    item_id: int | None,
+    part: TaxPart,
+    items: Mapping[int, ItemPrinted],
+    settings: BillingSettings,
+) -> InvoiceLine:
+    item = items.get(item_id or 0)
+    shipping = "Versand" if settings.language == "de" else "Shipping"
+    return InvoiceLine(
+        invoice_id=invoice.invoice_id,
+        line_number=number,
+        order_item_id=item_id,
+        goods=part.goods,
+        description=shipping if item is None else item.name or item.publication,
+        copies=1 if item is None else item.copies,
+        net=part.net,
+        tax=part.tax,
+        percent=part.percent,
+        category=part.category,
+    )
+
+
+def printed_line(
+    row: InvoiceLine, items: Mapping[int, ItemPrinted], settings: BillingSettings
+) -> printed.Line:
+    """Return a line as its document prints it; ``items`` has what the items are called."""
+    item = items.get(row.order_item_id or 0)
+    period = ""
+    if item is not None and item.issues:
+        is_german = settings.language == "de"
+        if item.issues > 0:
+            period = f"{item.issues} {'Ausgaben' if is_german else 'issues'}"
+        if item.until:
+            until = f"{'bis' if is_german else 'until'} {item.until}"
+            period = ", ".join(filter(None, (period, until)))
+    return printed.Line(
+        description=row.description,
+        publication=item.publication if item else "",
+        period=period,
+        reader=item.reader if item else "",
+        copies=row.copies,
+        net=row.net,
+        tax=row.tax,
+        percent=row.percent,
+        category=row.category,  # type: ignore[arg-type]
+        goods=row.goods,  # type: ignore[arg-type]
+    )
+
+
+def seller_of(settings: BillingSettings) -> Seller:
+    """Return the seller as documents print it."""
+    return Seller(
+        name=settings.seller_name,
+        street=settings.seller_street,
+        city=settings.seller_city,
+        postal_code=settings.seller_postal_code,
+        country=settings.seller_country,
+        vat_id=settings.seller_vat_id,
+        tax_number=settings.seller_tax_number,
+        email=settings.seller_email,
+        iban=settings.seller_iban,
+        bic=settings.seller_bic,
+        bank=settings.seller_bank,
+    )
+
+
+def _post_invoice(change: Operation, settings: BillingSettings, invoice: Invoice) -> None:
+    tax: JournalAccount = "tax" if settings.tax_due == "invoice" else "tax_not_due"
+    post(
+        change,
+        change.today,
+        invoice.name,
+        [("receivables", invoice.total), ("unpaid", -invoice.net), (tax, -invoice.tax)],
+        invoice_id=invoice.invoice_id,
+    )
+
+
+def _name_on_purchases(change: Operation, invoice: Invoice) -> None:
+    """Write the number of the invoice into the purchases of its order, as the interface shows."""
+    change.change(
+        """
+        UPDATE purchases SET invoice_id = :number, commit_id = :commit_id
+        WHERE account_id = :account_id AND purchase_id IN (
+            SELECT i.purchase_id FROM order_items AS i
+            WHERE i.account_id = :account_id AND i.order_id = :order_id)
+        """,
+        number=invoice.number_text,
+        commit_id=change.commit_id,
+        order_id=invoice.order_id,
+    )

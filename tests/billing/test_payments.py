@@ -1,0 +1,156 @@
+"""Payments: whole, short, over, early, late, twice and back (billing, "Payment", "Reversal")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from masthead.books import payer_payments, payment_reversals, payments
+from masthead.books.payer_payments import Incoming
+from masthead.circulation.ordering import Item
+from tests.billing.bureau import TODAY, accounts, money, number_of, order, pay, refused, shown
+
+if TYPE_CHECKING:
+    from tests.circulation.desk import Desk
+
+BILLED = {"receivables": 1284, "unpaid": -1200, "tax_not_due": -84}
+PAID = {"bank": 1284, "deferred": -1200, "tax": -84}
+
+
+def test_an_order_makes_an_invoice_with_its_number_on_the_purchase(bureau: Desk) -> None:
+    one = order(bureau)
+    found = shown(bureau, one)
+    assert found.invoice.number_text == "2026-000001"
+    assert found.invoice.due_on == "2026-04-29"
+    assert (found.invoice.net, found.invoice.tax, found.invoice.total) == (1200, 84, 1284)
+    assert found.invoice.open_cents == 1284
+    assert [each["invoice_id"] for each in bureau.table("purchases")] == ["2026-000001"]
+    assert accounts(bureau) == BILLED
+    assert money(bureau, one) == {}
+
+
+def test_an_order_that_is_paid_at_once_gets_a_receipt(bureau: Desk) -> None:
+    one = order(bureau, is_paid=True)
+    found = shown(bureau, one)
+    assert (found.invoice.kind, found.invoice.open_cents) == ("receipt", 0)
+    assert accounts(bureau) == PAID
+    assert money(bureau, one) == {"received": 1200}
+    (paid,) = bureau.table("payments")
+    assert (paid["cents"], paid["value_date"], paid["left_cents"]) == (1284, TODAY, 0)
+
+
+def test_a_payment_of_an_earlier_day_is_the_day_on_which_the_terms_are_paid(bureau: Desk) -> None:
+    one = order(bureau)
+    bureau.to("2026-04-20")
+    pay(bureau, one, Incoming(1284, "2026-04-17", "transfer", "T-1"))
+    assert [each["paid_on"] for each in bureau.table("terms")] == ["2026-04-17"]
+    assert [each["paid_on"] for each in bureau.table("orders")] == ["2026-04-17"]
+    assert [each["payment_type"] for each in bureau.table("purchases")] == ["transfer"]
+    assert accounts(bureau) == PAID
+
+
+def test_a_short_payment_is_a_deposit_until_the_rest_has_come(bureau: Desk) -> None:
+    """decisions, "What settles an invoice"."""
+    one = order(bureau)
+    done = pay(bureau, one, Incoming(1000))
+    assert done.sentence.endswith("invoice 2026-000001 is open with 2.84 USD")
+    assert accounts(bureau) == {**BILLED, "bank": 1000, "prepayments": -1000}
+    assert money(bureau, one) == {}
+    pay(bureau, one, Incoming(284))
+    assert accounts(bureau) == PAID
+    assert money(bureau, one) == {"received": 1200}
+
+
+def test_what_is_over_is_a_credit_that_the_next_invoice_uses(bureau: Desk) -> None:
+    one = order(bureau)
+    assert pay(bureau, one, Incoming(2000)).credit == 716
+    two = order(bureau)
+    assert shown(bureau, two).invoice.open_cents == 1284 - 716
+    assert payer_payments.list_payments(bureau.books, 1)[0].left_cents == 0
+    pay(bureau, two, Incoming(1284 - 716))
+    assert accounts(bureau) == {name: 2 * cents for name, cents in PAID.items()}
+
+
+def test_a_payment_without_an_invoice_settles_the_oldest_first(bureau: Desk) -> None:
+    one, two = order(bureau), order(bureau)
+    payer_payments.add(bureau.books, Incoming(1500), subscriber_id=1)
+    assert shown(bureau, one).invoice.open_cents == 0
+    assert shown(bureau, two).invoice.open_cents == 2 * 1284 - 1500
+
+
+def test_credit_is_paid_back_and_no_more_than_there_is(bureau: Desk) -> None:
+    one = order(bureau)
+    pay(bureau, one, Incoming(2000))
+    said = refused(bureau, payer_payments.pay_back, 1, 717)
+    assert said == "Ada Ames has a credit of 7.16 USD: that is the most"
+    assert payer_payments.pay_back(bureau.books, 1).cents == 716
+    assert accounts(bureau) == PAID
+    assert "nothing can be paid back" in refused(bureau, payer_payments.pay_back, 1)
+
+
+def test_a_bounced_payment_opens_its_invoice_and_takes_back_what_was_earned(bureau: Desk) -> None:
+    """decisions, "What a payment that comes back takes with it"."""
+    one = order(bureau)
+    paid = pay(bureau, one, Incoming(1284))
+    bureau.to("2026-05-02")
+    done = payment_reversals.reverse(bureau.books, paid.payment_id, fee=300, reason="no funds")
+    assert done.sentence == (
+        f"payment {paid.payment_id} of 12.84 USD is taken back on 2026-05-02, with a fee of "
+        "3.00 USD; invoice 2026-000001 is open with 12.84 USD"
+    )
+    assert accounts(bureau) == {**BILLED, "bank": -300, "fees": 300}
+    assert money(bureau, one) == {}
+    assert [each["paid_on"] for each in bureau.table("terms")] == [None]
+    pay(bureau, one, Incoming(1284))
+    assert accounts(bureau) == {**PAID, "bank": 984, "fees": 300}
+    assert money(bureau, one) == {"received": 1200}
+
+
+def test_a_payment_comes_back_once(bureau: Desk) -> None:
+    paid = pay(bureau, order(bureau), Incoming(1284))
+    payment_reversals.reverse(bureau.books, paid.payment_id)
+    said = refused(bureau, payment_reversals.reverse, paid.payment_id)
+    assert said == f"payment {paid.payment_id} was taken back before: nothing was changed"
+
+
+def test_the_same_source_is_booked_once(bureau: Desk) -> None:
+    one = order(bureau)
+    pay(bureau, one, Incoming(1284, source="statement 7, entry 1"))
+    before = bureau.everything()
+    again = pay(bureau, one, Incoming(1284, source="statement 7, entry 1"))
+    assert again.is_known
+    assert bureau.everything() == before
+
+
+def test_a_product_is_revenue_once_it_is_paid(bureau: Desk) -> None:
+    one = order(bureau, 1, Item(product_id=1))
+    assert accounts(bureau) == {"receivables": 963, "unpaid": -900, "tax_not_due": -63}
+    pay(bureau, one, Incoming(963))
+    assert accounts(bureau) == {"bank": 963, "product_revenue": -900, "tax": -63}
+
+
+def test_what_cannot_be_a_payment_is_refused(bureau: Desk) -> None:
+    number = number_of(bureau, order(bureau))
+    add = payer_payments.add
+    assert refused(bureau, add, Incoming(0), invoice=number) == (
+        "the amount of a payment is above 0"
+    )
+    assert "is still to come" in refused(bureau, add, Incoming(100, "2026-04-16"), invoice=number)
+    assert refused(bureau, add, Incoming(100, "2026-03-31"), invoice=number) == (
+        "2026-03-31 is in a closed month: the first open day is 2026-04-01"
+    )
+    assert refused(bureau, add, Incoming(100), invoice="2026-000009") == (
+        "there is no invoice or credit note 2026-000009"
+    )
+    assert refused(bureau, add, Incoming(100)) == "a payment names an invoice or a payer"
+    assert refused(bureau, add, Incoming(100), invoice=number, subscriber_id=2) == (
+        "invoice 2026-000001 is one of Ada Ames, and not of the payer that is named"
+    )
+
+
+def test_paying_an_order_pays_its_invoice_in_parts_too(bureau: Desk) -> None:
+    one = order(bureau)
+    payments.pay(bureau.books, one, payments.Payment("check", None, None, 284))
+    assert shown(bureau, one).invoice.open_cents == 1000
+    payments.pay(bureau.books, one)
+    assert shown(bureau, one).invoice.open_cents == 0
+    assert "was paid on" in refused(bureau, payments.pay, one)
