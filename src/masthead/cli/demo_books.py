@@ -2,8 +2,10 @@
 
 Afterwards each command of circulation has something to show: paid and unpaid orders, a gift, a
 suspension, a temporary address, a lost and a damaged copy, a cancelling with its reason, a note,
-letters, lists of closed issues, a refund. The work uses the operations that the commands run, and
-the same readers on every day. No new reader orders, since a new renewal code is random.
+letters, lists of closed issues, a refund. The account bills: of its invoices, some are paid, some
+open, one is short, one was credited, and the payment of one came back. The work uses the operations
+that the commands run, and the same readers on every day. No new reader orders, since a new renewal
+code is random.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,12 +14,14 @@ from datetime import date, timedelta
 
 from masthead.books import (
     Books,
+    billing_settings,
     cancelling,
     complaints,
     issues,
     notes,
     opening,
     orders,
+    payment_reversals,
     payments,
     refunds,
     renewals,
@@ -47,6 +51,15 @@ _SUBSCRIPTIONS_MAX = 10_000
 _GRACE_DAYS = 60
 _SUNNY_DAYS = (20, 110)
 _HOLIDAY_DAYS = (30, 75)
+_SELLER = {
+    "seller_name": "Harbour Lane Press",
+    "seller_street": "12 Pier Street",
+    "seller_city": "Portland",
+    "seller_postal_code": "04101",
+    "seller_country": "US",
+    "seller_tax_number": "01-0123456",
+}
+_SHORT_BY, _BANK_FEE = 1_000, 1_200
 _SOUTH = {
     "address": "4 Palm Court",
     "city": "Sarasota",
@@ -66,6 +79,8 @@ def work_a_morning(database: str, account_id: int, by: Actor) -> None:
     with closing(open_store(database, clock=clock)) as store:
         books = Books(store, account_id, by)
         opening.open_books(books)
+        billing_settings.set_values(books, _SELLER)
+        billing_settings.begin(books)
         _Morning(books, clock.go_on).work()
 
 
@@ -120,6 +135,8 @@ class _Morning:
         self._refund(trial)
         self._damaged()
         self._letters(_WEEKLY)
+        self._bounce(self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False))
+        self._pay_short(self._order(self._without(_WEEKLY), Item(_WEEKLY_DIGITAL), is_paid=False))
 
     def _telephone(self) -> None:
         """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
@@ -167,6 +184,23 @@ class _Morning:
     def _pay(self, order_id: int) -> None:
         self._go_on()
         payments.pay(self._books, order_id, payments.Payment("Check"))
+
+    def _pay_short(self, order_id: int) -> None:
+        """Book a cheque of less than the order costs."""
+        self._go_on()
+        due = orders.show(self._books, order_id).due
+        paid = payments.Payment("Check", None, "2207", due - _SHORT_BY)
+        payments.pay(self._books, order_id, paid)
+
+    def _bounce(self, order_id: int) -> None:
+        """Book a cheque that then comes back."""
+        self._go_on()
+        done = payments.pay(self._books, order_id, payments.Payment("Check", None, "1881"))
+        assert done.settled is not None
+        self._go_on()
+        payment_reversals.reverse(
+            self._books, done.settled.payment_id, fee=_BANK_FEE, reason="no funds"
+        )
 
     def _refund(self, order_id: int) -> None:
         self._go_on()
