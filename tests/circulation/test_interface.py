@@ -236,3 +236,34 @@ def test_the_telephone_shows_in_the_feed(partner: Partner) -> None:
     assert row["issues"] == "0"
     (item,) = partner.order(1)["order_items"]
     assert item["refund_date"][:10] in days()
+
+
+def test_billing_shows_in_purchases_orders_and_subscriptions(partner: Partner) -> None:
+    """interface, operations 4, 7, 8 and 9; billing, "Invoice", "Payment"."""
+    seller = ("seller_name=Tide", "seller_street=1 Quay", "seller_city=Hull", "seller_country=GB")
+    partner.run("billing", "settings", *seller, "seller_tax_number=1234567890")
+    partner.run("billing", "begin")
+    changed = partner.run("order", "add", "--subscriber=1", "--bundle=1")
+    (purchase,) = changed["purchases"]
+    number = purchase["invoice_id"]
+    assert number.endswith("-000001")
+    assert (purchase["total"], purchase["payment_type"]) == ("37.45", "")
+    assert partner.subscription(1)["paid_issues_left"] == "0"
+
+    # A part changes nothing that partners see; the rest pays for the issues.
+    assert partner.run("payment", "add", f"--invoice={number}", "--amount=30") == {}
+    changed = partner.run("payment", "add", "--payer=1", "--amount=7.45", "--type=Check")
+    assert [row["payment_type"] for row in changed["purchases"]] == ["Check"]
+    shown = partner.subscription(1)
+    assert (shown["paid_issues_left"], shown["unearned_revenue"]) == ("12", "35.00")
+
+    # It bounces, and is paid again.
+    assert set(partner.run("payment", "reverse", 2)) == {"subscriptions"}
+    shown = partner.subscription(1)
+    assert (shown["paid_issues_left"], shown["unearned_revenue"]) == ("0", "0.00")
+    partner.run("payment", "add", "--payer=1", "--amount=7.45")
+
+    partner.run("invoice", "cancel", number)
+    (item,) = partner.order(1)["order_items"]
+    assert item["refund_date"][:10] in days()
+    assert partner.subscription(1)["issues"] == "0"
