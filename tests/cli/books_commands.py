@@ -98,6 +98,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "invoice make": ("3",),
     "invoice show": (NUMBER,),
     "invoice list": (),
+    "invoice pdf": (NUMBER, "--into={}/invoices"),
     "payment add": (f"--invoice={NUMBER}", "--amount=500"),
     "payment list": ("2",),
     "payment refund": ("2", "--amount=1"),

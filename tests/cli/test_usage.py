@@ -78,6 +78,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "erase",
         "subscriber-data",
         "audit",
+        *("documents", "documents check", "documents export"),
         "loads",
         "remove",
         *BOOKS_COMMANDS,

@@ -14,6 +14,7 @@ HISTORY = {"docs/decisions.md", "docs/glossary.md", "CHANGELOG.md"}
 """Pages that tell of earlier words, or of words that are not used."""
 OF_OTHERS = {
     "buyer": {
+        "src/masthead/documents/electronic_invoice.py",
         "src/masthead/loading/guess_words.py",
         "src/masthead/sample_data/generate_publisher.py",
     },
@@ -25,7 +26,7 @@ OF_OTHERS = {
     },
     "donor": {"src/masthead/loading/guess_words.py"},
 }
-"""Where the data of others have their own words: other systems, and a publisher's questions."""
+"""Where others have their own words: their systems and standards, and a publisher's questions."""
 NAMES_OF_COUNTRIES = re.compile(r"united[ _](states|kingdom)")
 
 

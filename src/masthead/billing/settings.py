@@ -112,6 +112,12 @@ def _vat_id(text: str) -> str:
     return _text(20)(text)
 
 
+def _folder(text: str) -> str:
+    if not text.startswith("/"):
+        raise BadInput(f"{text!r} is not the whole path of a folder, such as /srv/templates")
+    return _text(200)(text)
+
+
 def _logo(text: str) -> str:
     found = _LOGO.fullmatch(text)
     if not found:
@@ -193,6 +199,10 @@ class BillingSettings:
             _matching(_COLOUR, "a colour such as #1f3a5f"),
         ),
     ] = "#1f3a5f"
+    templates: Annotated[
+        str,
+        Reading("Folder of changed templates, where documents are made; its whole path.", _folder),
+    ] = ""
     journal_receivables: Annotated[str, Reading("Account of open invoices.", _NUMBER)] = "1200"
     journal_clearing: Annotated[str, Reading("Account of money on its way.", _NUMBER)] = "1460"
     journal_bank: Annotated[str, Reading("Account of the bank.", _NUMBER)] = "1800"

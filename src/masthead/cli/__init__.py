@@ -32,6 +32,7 @@ _COMMANDS = {
     "console": "console:console_command",
     "database": "database:database_group",
     "demo": "serving:demo",
+    "documents": "documents:documents_group",
     "emulator": "emulator:emulator",
     "erase": "personal:erase_command",
     "export": "data:export_command",

@@ -1,12 +1,15 @@
-"""``masthead invoice``: make, show, list, cancel, credit, write-off."""
+"""``masthead invoice``: make, show, list, pdf, cancel, credit, write-off."""
+
+from pathlib import Path
 
 import click
 
-from masthead.books import invoices
+from masthead.books import invoice_documents, invoices
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.cli.options import Amount
-from masthead.contract.printable import printable
+from masthead.contract.printable import counted, printable
+from masthead.private_files import make_file, make_folder
 
 _LIMIT = 1_000
 
@@ -101,6 +104,31 @@ def list_command(
             after = invoice.invoice_id
         if len(page) < _LIMIT:
             return
+
+
+@invoice_group.command("pdf")
+@click.argument("numbers", nargs=-1, required=True, metavar="NUMBER...")
+@click.option(
+    "--into",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder for the files, which are named after the numbers.",
+)
+@account_options
+def pdf(numbers: tuple[str, ...], folder: Path, account: int | None, database: str) -> None:
+    """Write invoices, receipts and credit notes as PDF, with the electronic invoice inside.
+
+    The same document has the same bytes each time, unless its templates, the logo or the colour
+    were changed. `masthead documents` changes templates.
+    """
+    made = invoice_documents.documents(books_of(account, database), numbers)
+    for document in made:
+        make_folder(folder)
+        path = folder / f"{document.number.replace('/', '-')}.pdf"
+        make_file(path)
+        path.write_bytes(document.pdf)
+    click.echo(f"{counted(len(numbers), 'document')} written to {printable(folder)}")
 
 
 @invoice_group.command("cancel")

@@ -25,7 +25,6 @@ from masthead.billing.printed import PrintedInvoice, to_json
 from masthead.documents import frames
 from masthead.documents.template_files import copy_templates
 from masthead.errors import BadInput, MastheadError
-from masthead.extras import install
 from masthead.temporary import own_folder
 
 _NEEDED = ("babel", "segno", "typst")
@@ -69,8 +68,8 @@ class Renderer(AbstractContextManager["Renderer"]):
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
             raise BadInput(
-                f"documents need {missing[0]}, which is not installed here: with the file of the "
-                f"release, {install('billing')} brings it"
+                f"documents need {missing[0]}, which is not installed here",
+                code="needs_billing_packages",
             )
         self._templates = appearance.templates
         self._limits = limits or Limits()

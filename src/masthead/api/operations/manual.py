@@ -38,6 +38,7 @@ PAGES = {
     "circulation-rules": "The rules of circulation: terms, issues, money, reports",
     "circulation-example": "A worked example of circulation: every figure by hand",
     "finance": "For finance: bills, tax, payments and the journal, from the first day",
+    "documents": "Documents: templates of invoices, receipts and credit notes",
     "console": "The console: the publisher's people work in a browser",
     "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",

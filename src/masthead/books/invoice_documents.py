@@ -1,0 +1,74 @@
+"""Documents of invoices, receipts and credit notes as PDF (billing, "Documents").
+
+A document is made from what the invoice stored when it was made, by the templates, the logo and the
+colour that the account has now. With these unchanged, it has the same bytes each time.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from masthead.billing.printed import PrintedInvoice, from_json
+from masthead.billing.settings import BillingSettings
+from masthead.books.account import Books
+from masthead.documents.rendering import Appearance, Renderer, many
+from masthead.errors import BadInput, NotFound
+from masthead.store.billing.invoices import Invoice, invoice_numbered, invoices_by_id
+from masthead.store.billing.printing import printed_of
+from masthead.store.billing.settings import settings_of
+from masthead.store.books.operation import Reading
+
+
+class Document(NamedTuple):
+    """A document: its number, and its PDF."""
+
+    number: str
+    pdf: bytes
+
+
+def pdf_of(books: Books, invoice_id: int) -> bytes:
+    """Return the PDF of an invoice, a receipt or a credit note.
+
+    Raises NotFound if there is none with this id. Raises BadInput if its payer was erased, and for
+    an error of a template, with its file and line.
+    """
+    with books.read() as reading:
+        found = invoices_by_id(reading, [invoice_id])
+        if not found:
+            raise NotFound(f"there is no invoice with the id {invoice_id}", code="unknown_invoice")
+        printed = _printed(reading, found[0])
+        appearance = appearance_of(settings_of(reading))
+    with Renderer(appearance) as renderer:
+        return renderer.pdf(printed)
+
+
+def documents(books: Books, numbers: Sequence[str]) -> Iterator[Document]:
+    """Yield the documents with these numbers, in their order; letter case does not count.
+
+    Raises NotFound and BadInput as ``pdf_of``: for a number before the first document is made.
+    """
+    with books.read() as reading:
+        found = [_printed(reading, invoice_numbered(reading, number)) for number in numbers]
+        appearance = appearance_of(settings_of(reading))
+    with Renderer(appearance, processes=min(many(), max(len(found), 1))) as renderer:
+        for printed, pdf in zip(found, renderer.pdfs(found), strict=True):
+            yield Document(printed.number, pdf)
+
+
+def appearance_of(settings: BillingSettings) -> Appearance:
+    """Return how the documents of an account look, by its settings."""
+    return Appearance(
+        settings.colour,
+        settings.logo_picture,
+        Path(settings.templates) if settings.templates else None,
+    )
+
+
+def _printed(reading: Reading, invoice: Invoice) -> PrintedInvoice:
+    printed = printed_of(reading, invoice.invoice_id)
+    if printed is None:
+        raise BadInput(
+            f"{invoice.name} has no document any more: its payer was erased, and with the payer "
+            "the names that it printed"
+        )
+    return from_json(printed)
