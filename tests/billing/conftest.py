@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import journal
 from tests.billing.bureau import fill
+from tests.billing.sums import check_sums
 from tests.circulation.desk import Desk, at_desk
 from tests.circulation.shop import stock
 
@@ -44,7 +46,14 @@ def shop(store: Store, stocked: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def bureau(shared: Desk) -> Desk:
-    """The account of ``tests.billing.bureau``, as it is before any order."""
+def bureau(shared: Desk) -> Iterator[Desk]:
+    """The account of ``tests.billing.bureau``, as it is before any order.
+
+    After the test, all sums must hold, and the journal must agree with the books, now and at the
+    end of each month (billing, "Month end").
+    """
     fill(shared)
-    return shared
+    yield shared
+    check_sums(shared)
+    for day in (None, "2026-03-31", "2026-04-30", "2026-05-31"):
+        assert journal.check(shared.books, day).wrong == []

@@ -74,7 +74,7 @@ def invoice(
         invoice_id=invoice_id,
         kind="credit_note" if of else "invoice",
         series="C" if of else "I",
-        number=invoice_id,
+        number=1 if of else invoice_id,
         number_text=f"2026-{invoice_id:06}",
         subscriber_id=1,
         of_invoice_id=of or None,
@@ -133,21 +133,23 @@ def fill(desk: Desk) -> None:
 
 
 def _october(desk: Desk) -> None:
+    lines: tuple[Posting, ...]
     revenue(desk, (TIDE, "earned", 250, "2026-10-20"))
     invoice(desk, WHOLE, "2026-10-21", 3000, 210, 0)
     lines = ("receivables", 3210), ("unpaid", -3000), ("tax_not_due", -210)
     entry(desk, "2026-10-21", "invoice 2026-000001", *lines, invoice_id=WHOLE)
     payment(desk, 1, "2026-10-28", 3500, 290, fee=50)
     lines = ("bank", 3450), ("fees", 50), ("prepayments", -3500)
-    entry(desk, "2026-10-28", "payment 1", *lines, invoice_id=None, payment_id=1)
+    entry(desk, "2026-10-28", "payment 1", *lines, payment_id=1)
     allocate(desk, "payment", WHOLE, 3210, "2026-10-28", 1)
     lines = ("prepayments", 3210), ("receivables", -3210), ("unpaid", 3000), ("deferred", -3000)
-    taxes = ("tax_not_due", 210), ("tax", -210)
+    taxes: tuple[Posting, ...] = ("tax_not_due", 210), ("tax", -210)
     entry(desk, "2026-10-28", "invoice 2026-000001 is paid", *lines, *taxes, invoice_id=WHOLE)
     revenue(desk, (EBB, "received", 3000, "2026-10-28"), (EBB, "earned", 100, "2026-10-28"))
 
 
 def _november(desk: Desk) -> None:
+    lines: tuple[Posting, ...]
     invoice(desk, SHORT, "2026-11-02", 1000, 70, 500)
     lines = ("receivables", 1070), ("unpaid", -1000), ("tax_not_due", -70)
     entry(desk, "2026-11-02", "invoice 2026-000002", *lines, invoice_id=SHORT)
@@ -162,7 +164,7 @@ def _november(desk: Desk) -> None:
     lines = ("receivables", -1070), ("unpaid", 1000), ("tax_not_due", 70)
     entry(desk, "2026-11-05", "credit note 2026-000004", *lines, invoice_id=4)
     allocate(desk, "write_off", CREDITED, 1070, "2026-11-06")
-    lost = ("unpaid", 1000), ("tax_not_due", 70), ("receivables", -1070)
+    lost: tuple[Posting, ...] = ("unpaid", 1000), ("tax_not_due", 70), ("receivables", -1070)
     entry(desk, "2026-11-06", "invoice 2026-000003 is written off", *lost, invoice_id=CREDITED)
     payment(desk, 3, "2026-11-07", -90, 0, kind="paid_back")
     desk.connection.change("UPDATE payments SET left_cents = 200 WHERE payment_id = 1")

@@ -3,6 +3,7 @@
 Every one is a mistake that somebody could make. A plant gets what undoes it, and returns how often
 the mistake was made since: one that is never reached proves nothing.
 """
+# Long because it is one list, in which each mistake stands beside others of its kind.
 
 # Long because it is one table of mistakes.
 from __future__ import annotations

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 NUMBER = f"{TODAY.year}-000001"
 """The first invoice."""
 
+MONTH = "2190-01"
+"""A month that has not ended, so it cannot be closed, and nothing is booked to it."""
+
+REFUSED = {"billing close"}
+"""What works on a small publisher only after a month."""
+
 BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "books open": (),
     "books undo": ("--dry-run",),
@@ -94,6 +100,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "billing shipping list": (),
     "billing shipping remove": ("1",),
     "billing begin": (),
+    "billing close": (MONTH,),
     "payer set": ("1", "--vat-id=ATU57194903"),
     "invoice make": ("3",),
     "invoice show": (NUMBER,),
@@ -106,6 +113,10 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "payment reverse": ("1", "--fee=3"),
     "invoice write-off": (NUMBER, "--dry-run"),
     "invoice cancel": (NUMBER, "--reason=ordered twice"),
+    "payer statement": ("1",),
+    "journal export": (f"--month={MONTH}", "--to={}/journal.csv"),
+    "journal check": (),
+    "journal balances": (),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 

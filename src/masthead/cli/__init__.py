@@ -41,6 +41,7 @@ _COMMANDS = {
     "import": "importing:import_command",
     "invoice": "invoices:invoice_group",
     "issue": "issues:issue",
+    "journal": "journal:journal_group",
     "loads": "loads:loads_command",
     "mirror": "mirror:mirror_group",
     "note": "complaints:note_group",

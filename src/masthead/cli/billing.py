@@ -8,7 +8,7 @@ import click
 from masthead.billing.printed import Goods
 from masthead.billing.settings import LOGO_BYTES_MAX
 from masthead.billing.tax import ShippingPrice, TaxRate, percent_of, percent_text
-from masthead.books import billing_settings, tax_rates
+from masthead.books import billing_settings, closed_months, tax_rates
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.cli.options import Amount
@@ -107,6 +107,23 @@ def begin(account: int | None, database: str, *, dry_run: bool) -> None:
     invoiced only where you ask for it. Billing cannot be ended.
     """
     say(billing_settings.begin(books_of(account, database), dry_run=dry_run), dry_run=dry_run)
+
+
+@billing.command("close")
+@click.argument("month")
+@dry_run
+@account_options
+def close_command(month: str, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Close a MONTH that has ended, such as 2026-11: nothing is booked into it any more.
+
+    Months are closed in their order, and never opened again. What comes later is booked to the
+    first day that is open. The command prints what was open, paid in advance and deferred at the
+    end of the month, and closes nothing while the journal and the books do not agree.
+    """
+    done = closed_months.close(books_of(account, database), month, dry_run=dry_run)
+    for note in done.notes:
+        click.echo(printable(f"note: {note}"))
+    say(done, dry_run=dry_run)
 
 
 @billing.group("rates")

@@ -1,10 +1,16 @@
 """``masthead payer``: what billing knows about who pays."""
 
+from pathlib import Path
+
 import click
 
-from masthead.books import tax_rates
-from masthead.cli.books_options import ID, account_options, books_of, dry_run, say
+from masthead.billing import payer_statements
+from masthead.books import payer_statement, tax_rates
+from masthead.circulation.tables import lines
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.errors import BadUsage
+from masthead.private_files import new_file
+from masthead.reporting.csv_files import write_csv
 
 
 @click.group("payer")
@@ -39,3 +45,36 @@ def set_payer(
         raise BadUsage("give --vat-id or --no-vat-id")
     books = books_of(account, database)
     say(tax_rates.set_vat_id(books, subscriber_id, vat_id, dry_run=dry_run), dry_run=dry_run)
+
+
+@payer.command("statement")
+@click.argument("subscriber_id", type=ID)
+@click.option("--from", "first", type=Day(), help="The first day, with the balance before it.")
+@click.option("--to", "last", type=Day(), help="The last day.")
+@click.option(
+    "--csv",
+    "csv_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the lines to this file.",
+)
+@account_options
+def statement_command(
+    subscriber_id: int,
+    first: str | None,
+    last: str | None,
+    csv_path: Path | None,
+    account: int | None,
+    database: str,
+) -> None:
+    """The statement of a payer: invoices, payments and what is open, line by line.
+
+    Each line has the balance after it: above 0 is owed, below 0 is the payer's credit. An invoice
+    has its day, a payment its value date.
+    """
+    books = books_of(account, database)
+    made = payer_statements.report(payer_statement.statement(books, subscriber_id, first, last))
+    for line in lines(made):
+        click.echo(line)
+    if csv_path is not None:
+        with new_file(csv_path) as out:
+            write_csv(made, out)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from masthead.billing.months import first_open_day as first_open_day_after
 from masthead.billing.months import month_id, month_named
 from masthead.errors import MastheadError
+from masthead.store.billing.settings import begun_on
 from masthead.store.books.operation import Operation, Reading
 
 _MONTH = len("2026-11")
@@ -26,15 +27,6 @@ class OpenDays(NamedTuple):
     def day_for(self, day: str) -> str:
         """Return the day to which something of ``day`` is booked."""
         return self.instead if day[: len(self.since)] < self.since else day
-
-
-def begun_on(reading: Reading) -> str | None:
-    """Return the day on which the account began billing, None if it does not bill."""
-    return reading.direct.value_as(
-        str,
-        "SELECT begun_on FROM billing WHERE account_id = :account_id",
-        account_id=reading.account_id,
-    )
 
 
 def check_bills(reading: Reading) -> str:
