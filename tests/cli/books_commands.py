@@ -84,8 +84,6 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "report expiries": (),
     "report renewals": (),
     "order refund": ("2",),
-    "subscription cancel": ("1",),
-    "subscription uncancel": ("1", "--dry-run"),
     "billing settings": (
         "seller_name=Tide Press",
         "seller_street=1 Quay",
@@ -107,8 +105,8 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "invoice list": (),
     "invoice pdf": (NUMBER, "--into={}/invoices"),
     "payment add": (f"--invoice={NUMBER}", "--amount=500"),
-    "payment list": ("2",),
-    "payment refund": ("2", "--amount=1"),
+    "payment list": ("1",),
+    "payment refund": ("1", "--amount=1"),
     "invoice credit": (NUMBER, "--amount=1", "--reason=arrived late"),
     "payment reverse": ("1", "--fee=3"),
     "invoice write-off": (NUMBER, "--dry-run"),
@@ -117,6 +115,8 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "journal export": (f"--month={MONTH}", "--to={}/journal.csv"),
     "journal check": (),
     "journal balances": (),
+    "subscription cancel": ("1",),
+    "subscription uncancel": ("1", "--dry-run"),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 
