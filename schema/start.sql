@@ -1086,6 +1086,55 @@ CREATE TABLE closed_months (
     PRIMARY KEY (account_id, month_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Files of banks of which an entry was new. digest: the SHA-256 of the file.
+CREATE TABLE bank_files (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    bank_file_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    iban TEXT,
+    imported_at TEXT NOT NULL,
+    PRIMARY KEY (account_id, bank_file_id)
+) STRICT, WITHOUT ROWID;
+
+-- fingerprint: the same for an entry in each file that has it. iban: the last four characters of
+-- the other side's. subscriber_id: the payer whose entry it is, or is proposed to be.
+CREATE TABLE bank_entries (
+    account_id INTEGER NOT NULL,
+    bank_entry_id INTEGER NOT NULL,
+    bank_file_id INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL,
+    value_date TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    fee INTEGER NOT NULL DEFAULT 0,
+    status TEXT NOT NULL
+        CHECK (status IN ('settled', 'proposed', 'unknown', 'taken', 'ignored')),
+    subscriber_id INTEGER,
+    invoice_id INTEGER,
+    payment_id INTEGER,
+    name TEXT,
+    iban TEXT,
+    reference TEXT,
+    end_to_end_id TEXT,
+    return_reason TEXT,
+    reason TEXT,
+    PRIMARY KEY (account_id, bank_entry_id),
+    FOREIGN KEY (account_id, bank_file_id) REFERENCES bank_files (account_id, bank_file_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX bank_entries_by_fingerprint ON bank_entries (account_id, fingerprint);
+CREATE INDEX bank_entries_by_file ON bank_entries (account_id, bank_file_id, +bank_entry_id);
+CREATE INDEX bank_entries_by_subscriber
+    ON bank_entries (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
+CREATE INDEX bank_entries_by_invoice
+    ON bank_entries (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX bank_entries_by_payment
+    ON bank_entries (account_id, payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX bank_entries_to_decide
+    ON bank_entries (account_id, bank_entry_id) WHERE status IN ('proposed', 'unknown');
+
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
 CREATE TABLE deletions (
@@ -1241,6 +1290,14 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('journal_lines', 'journal_lines_by_invoice', '5000000 5000000 8'),
     ('journal_lines', 'journal_lines_by_payment', '5000000 5000000 3'),
     ('closed_months', 'closed_months', '100 100 1'),
+    ('bank_files', 'bank_files', '1000 1000 1'),
+    ('bank_entries', 'bank_entries', '1000000 1000000 1'),
+    ('bank_entries', 'bank_entries_by_fingerprint', '1000000 1000000 1'),
+    ('bank_entries', 'bank_entries_by_file', '1000000 1000000 1000'),
+    ('bank_entries', 'bank_entries_by_subscriber', '1000000 1000000 3'),
+    ('bank_entries', 'bank_entries_by_invoice', '1000000 1000000 1'),
+    ('bank_entries', 'bank_entries_by_payment', '1000000 1000000 1'),
+    ('bank_entries', 'bank_entries_to_decide', '1000 1000 1'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),
@@ -1362,6 +1419,8 @@ BEGIN
         'allocations',
         'journal_lines',
         'closed_months',
+        'bank_files',
+        'bank_entries',
         'mailing_list_entries',
         'deletions',
         'erasures'

@@ -152,5 +152,42 @@ BILLING: dict[str, str] = {
         (2, 1, "2025-10-20", "bank", 3000, "Payment 1", None, 1),
         (2, 2, "2025-10-20", "prepayments", -3000, "Payment 1", None, 1),
     ),
+    "bank_files.csv": _file(
+        ("bank_file_id", "name", "digest", "iban", "imported_at"),
+        (
+            1,
+            "Ums\u00e4tze, Oktober.xml",
+            "ab" * 32,
+            "DE89370400440532013000",
+            "2025-10-30 10:00:00",
+        ),
+    ),
+    "bank_entries.csv": _file(
+        (
+            *("bank_entry_id", "bank_file_id", "fingerprint", "value_date", "cents", "fee"),
+            *("status", "subscriber_id", "invoice_id", "payment_id", "name", "iban"),
+            *("reference", "end_to_end_id", "return_reason", "reason"),
+        ),
+        (
+            *(
+                1,
+                1,
+                "c" * 32,
+                "2025-10-30",
+                3000,
+                0,
+                "settled",
+                5,
+                1,
+                3,
+                'Zo\u00eb "Z" M\u00f6ller',
+            ),
+            *("4300", "RF18 5390 0754 7034, thanks", "E-1", None, None),
+        ),
+        (
+            *(2, 1, "d" * 32, "2025-10-30", -500, 25, "ignored", None, None, None, None, None),
+            *(None, None, "MD06", "Moved between\nown accounts, twice"),
+        ),
+    ),
     "closed_months.csv": "month_id,closed_on\n202509,2025-10-04\n202510,2025-11-05\n",
 }

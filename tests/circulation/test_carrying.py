@@ -308,15 +308,20 @@ def test_an_erased_payer_leaves_numbers_and_amounts(publisher: Publisher) -> Non
     """billing, "What is stored": names go, amounts and numbers stay."""
     before = publisher.everything()
     blanked = erase(publisher.store, 1, 5, leave_traces=True)
-    assert {name: blanked[name] for name in ("payer_details", "invoices", "payments")} == {
+    names = ("payer_details", "invoices", "payments", "bank_entries")
+    assert {name: blanked[name] for name in names} == {
         "payer_details": 1,
         "invoices": 2,
         "payments": 2,
+        "bank_entries": 1,
     }
     for name, personal in {
         "payer_details": {"vat_id"},
         "invoices": {"reason", "printed"},
         "payments": {"reason", "reference"},
+        "bank_entries": {
+            *("name", "iban", "reference", "end_to_end_id", "return_reason", "reason"),
+        },
     }.items():
         assert publisher.table(name) == [
             {**row, **dict.fromkeys(personal)} if row["subscriber_id"] == 5 else row

@@ -117,6 +117,11 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "journal balances": (),
     "subscription cancel": ("1",),
     "subscription uncancel": ("1", "--dry-run"),
+    "payment import": ("{}/payout.csv", "--map={}/payout.toml"),
+    "payment proposals": (),
+    "payment confirm": ("1",),
+    "payment assign": ("2", "--payer=2"),
+    "payment ignore": ("3", "--reason=not ours"),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 
@@ -130,7 +135,14 @@ def books_commands(folder: str) -> dict[str, tuple[str, ...]]:
 
 
 def write_orders(folder: Path) -> None:
-    """Write the file of orders that one of the commands loads."""
+    """Write the files of orders and of a card provider that two of the commands load."""
+    (folder / "payout.csv").write_text(
+        f"day,gross,text\n2026-11-02,5.00,{NUMBER}\n2026-11-02,1.00,a\n2026-11-02,2.00,b\n",
+        encoding="utf-8",
+    )
+    (folder / "payout.toml").write_text(
+        "[columns]\ndate = 'day'\namount = 'gross'\nreference = 'text'\n", encoding="utf-8"
+    )
     (folder / "orders.csv").write_text(
         "external_reference,subscriber_id,bundle_id\nA-1,1,7\n", encoding="utf-8"
     )

@@ -219,6 +219,7 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
         "payer_details": None,
         "invoices": [],
         "payments": [],
+        "bank_entries": [],
     }
     assert held["subscriber"]["password_md5"] == DIGEST
     assert held["custom_fields"][0]["values"][0]["display_as"] == "Farming"

@@ -117,6 +117,11 @@ WITH_BOOKS: dict[str, str] = {
         "entry_id,line_number,booked_on,account,cents\n1,1,2026-03-02,bank,1000\n"
     ),
     "closed_months.csv": "month_id,closed_on\n202602,2026-03-05\n",
+    "bank_files.csv": ("bank_file_id,name,digest,imported_at\n1,a.xml,00,2026-03-02 10:00:00\n"),
+    "bank_entries.csv": (
+        "bank_entry_id,bank_file_id,fingerprint,value_date,cents,status,subscriber_id,invoice_id,"
+        "payment_id\n1,1,a,2026-03-02,1000,settled,1,1,1\n"
+    ),
 }
 """The same in an account that keeps its books: an export, which only an empty account takes."""
 

@@ -58,6 +58,10 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
             *("payment_id", "subscriber_id", "kind", "value_date", "booked_on", "cents", "fee"),
             *("payment_type", "reverses_id", "source", "left_cents"),
         },
+        "bank_entries": {
+            *("bank_entry_id", "bank_file_id", "fingerprint", "value_date", "cents", "fee"),
+            *("status", "subscriber_id", "invoice_id", "payment_id"),
+        },
         "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
     }
     for table in TABLES:

@@ -64,6 +64,8 @@ OF_THE_BOOKS = {
     "allocations",
     "journal_lines",
     "closed_months",
+    "bank_files",
+    "bank_entries",
 }
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
 STAGING_TABLES = tuple(

@@ -82,6 +82,7 @@ ONE_OF = {
     "invoice_lines": {"goods": "print", "category": "S"},
     "payments": {"kind": "payment"},
     "allocations": {"kind": "payment"},
+    "bank_entries": {"status": "unknown"},
 }
 """The columns that hold one of a few words, and one of these."""
 

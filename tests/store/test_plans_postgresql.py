@@ -148,6 +148,13 @@ ROWS = {
     "journal_lines (account_id, entry_id, line_number, booked_on, account, cents)": (
         f"a, n, 1, '2026-01-01', 'bank', 100 FROM {MANY}"
     ),
+    "bank_files (account_id, bank_file_id, name, digest, imported_at)": (
+        f"a, n, n, n, '2026-01-01' FROM {FEW}"
+    ),
+    """bank_entries (account_id, bank_entry_id, bank_file_id, fingerprint, value_date, cents,
+        status, subscriber_id, invoice_id, payment_id)""": (
+        f"a, n, 1, n, '2026-01-01', 100, 'settled', n, n, n FROM {MANY}"
+    ),
     "closed_months (account_id, month_id, closed_on)": f"a, 200000 + n, '2026-01-01' FROM {FEW}",
     "erasures (account_id, subscriber_id, erased_at)": (f"a, n, '2026-06-01 08:00:00' FROM {FEW}"),
     "deletions (account_id, entity, record_id, commit_id)": (

@@ -70,7 +70,7 @@ class Mapping(Struct, forbid_unknown_fields=True, frozen=True):
 
     ``debits`` are the values of ``direction`` for money that went, ``booked`` the values of
     ``state`` for booked rows, all if it is empty. ``currency`` and ``account`` (an IBAN) are those
-    of a file without such columns.
+    of a file without such columns. ``payment_type`` is how it was paid, such as ``card``.
     """
 
     columns: Columns
@@ -80,6 +80,7 @@ class Mapping(Struct, forbid_unknown_fields=True, frozen=True):
     skip_lines: int = 0
     currency: str = ""
     account: str = ""
+    payment_type: str = "transfer"
     debits: list[str] = []
     booked: list[str] = []
 

@@ -56,6 +56,7 @@ HINTS = {
     "traces_left": "`masthead erase` does so",
     "unknown_account": "`masthead accounts list` lists all",
     "unknown_address": "`masthead subscriber show {subscriber}` lists them",
+    "unknown_bank_entry": "`masthead payment proposals` lists those that wait",
     "unknown_class": "`masthead catalogue class add` adds one of your own",
     "unknown_effort": "`masthead renewals efforts list` lists all",
     "unknown_invoice": "`masthead invoice list` lists all",

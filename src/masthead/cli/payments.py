@@ -1,4 +1,4 @@
-"""``masthead payment``: add, reverse, refund, list."""
+"""``masthead payment``: add, reverse, refund, list, and what ``bank_imports`` has."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import click
 
 from masthead.books import payer_payments, payment_reversals
 from masthead.circulation.amounts import in_currency
+from masthead.cli import bank_imports
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.cli.options import Amount
 from masthead.contract.printable import printable
@@ -18,6 +19,10 @@ def payment_group() -> None:
     A payment settles the invoice that it names, or else the payer's oldest open one first. What is
     over is a credit of the payer.
     """
+
+
+for _command in bank_imports.COMMANDS:
+    payment_group.add_command(_command)
 
 
 @payment_group.command("add")

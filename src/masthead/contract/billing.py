@@ -12,7 +12,7 @@ from masthead.contract import kinds
 from masthead.contract.books import Cents, Copies, Count, Medium, Price, RequiredDate
 from masthead.contract.file_kinds import Range
 from masthead.contract.kinds import Missing
-from masthead.contract.shapes import DateOrNull, IdOrNull, Key, TextOrNull
+from masthead.contract.shapes import DateOrNull, DateTime, IdOrNull, Key, TextOrNull
 
 INVOICE_KINDS = ("invoice", "receipt", "credit_note")
 PAYMENT_KINDS = ("payment", "reversal", "paid_back")
@@ -26,6 +26,8 @@ TAX_CATEGORIES = ("S", "Z", "E", "AE")
 WHOLE = 10_000
 """A hundred percent, in hundredths of a percent."""
 
+BANK_ENTRY_STATES = ("settled", "proposed", "unknown", "taken", "ignored")
+
 RequiredText = Annotated[str, kinds.Text()]
 Country = Annotated[str, kinds.Text(2)]
 CountryOrNull = Annotated[str | None, kinds.Text(2), Missing.NULL]
@@ -35,6 +37,7 @@ TaxCategory = Annotated[str, kinds.OneOf(*TAX_CATEGORIES)]
 InvoiceKind = Annotated[str, kinds.OneOf(*INVOICE_KINDS)]
 PaymentKind = Annotated[str, kinds.OneOf(*PAYMENT_KINDS)]
 AllocationKind = Annotated[str, kinds.OneOf(*ALLOCATION_KINDS)]
+BankEntryState = Annotated[str, kinds.OneOf(*BANK_ENTRY_STATES)]
 Month = Annotated[int, Range(100_001, 999_912, unit="month `YYYYMM`")]
 
 
@@ -188,3 +191,42 @@ class ClosedMonth(Struct):
 
     month_id: Month
     closed_on: RequiredDate
+
+
+class BankFile(Struct):
+    """A file of a bank, shop or card provider of which an entry was new.
+
+    ``digest`` is the SHA-256 of its bytes. ``iban`` is the account that it names.
+    """
+
+    bank_file_id: Key
+    name: RequiredText
+    digest: RequiredText
+    iban: TextOrNull
+    imported_at: DateTime
+
+
+class BankEntry(Struct):
+    """A movement of the publisher's account, as a file told it.
+
+    ``fingerprint`` is the same in each file that has the entry. ``subscriber_id`` and
+    ``invoice_id`` are those that it settled, or that are proposed. ``iban`` has only the last four
+    characters of the other side's account. ``reason`` says why the entry was ignored.
+    """
+
+    bank_entry_id: Key
+    bank_file_id: Key
+    fingerprint: RequiredText
+    value_date: RequiredDate
+    cents: Count
+    fee: Cents
+    status: BankEntryState
+    subscriber_id: IdOrNull
+    invoice_id: IdOrNull
+    payment_id: IdOrNull
+    name: TextOrNull
+    iban: TextOrNull
+    reference: TextOrNull
+    end_to_end_id: TextOrNull
+    return_reason: TextOrNull
+    reason: TextOrNull

@@ -11,6 +11,8 @@ from masthead.contract import shapes
 from masthead.contract.account_records import AccountRecord, ErasureRecord
 from masthead.contract.billing import (
     Allocation,
+    BankEntry,
+    BankFile,
     Billing,
     BillingSetting,
     ClosedMonth,
@@ -271,6 +273,17 @@ TABLES = (
     ),
     _table("journal_lines", JournalLine, key=2, invoice_id="invoices", payment_id="payments"),
     _table("closed_months", ClosedMonth),
+    _table("bank_files", BankFile),
+    _table(
+        "bank_entries",
+        BankEntry,
+        personal=("name", "iban", "reference", "end_to_end_id", "return_reason", "reason"),
+        together=("fingerprint",),
+        bank_file_id="bank_files",
+        subscriber_id="subscribers",
+        invoice_id="invoices",
+        payment_id="payments",
+    ),
 )
 
 ERASURES = _table("erasures", ErasureRecord)

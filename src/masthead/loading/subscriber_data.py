@@ -117,6 +117,7 @@ def _billing(found: Billing) -> Record:
             for row, lines, allocations in found.invoices
         ],
         "payments": [_record(billing.Payment, row) for row in found.payments],
+        "bank_entries": [_record(billing.BankEntry, row) for row in found.bank_entries],
     }
 
 

@@ -43,12 +43,14 @@ class Billing(NamedTuple):
     """What billing stores about a payer (billing, "What is stored").
 
     ``details`` is a row of PayerDetails, or None. ``invoices`` are rows of Invoice with their rows
-    of InvoiceLine and of Allocation. ``payments`` are rows of Payment.
+    of InvoiceLine and of Allocation. ``payments`` are rows of Payment, ``bank_entries`` of
+    BankEntry.
     """
 
     details: Row | None
     invoices: list[tuple[Row, list[Row], list[Row]]]
     payments: list[Row]
+    bank_entries: list[Row]
 
 
 class SubscriberData(NamedTuple):
@@ -161,6 +163,7 @@ def data_of(connection: Connection, account_id: int, subscriber_id: int) -> Subs
                 for row in rows("invoices", billing.Invoice)
             ],
             rows("payments", billing.Payment),
+            rows("bank_entries", billing.BankEntry),
         ),
     )
 

@@ -39,6 +39,7 @@ PAGES = {
     "circulation-example": "A worked example of circulation: every figure by hand",
     "finance": "For finance: bills, tax, payments and the journal, from the first day",
     "documents": "Documents: templates of invoices, receipts and credit notes",
+    "bank-files": "Bank files: from the download of the bank to booked payments",
     "console": "The console: the publisher's people work in a browser",
     "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",

@@ -68,6 +68,14 @@ def merge(
         for table in ("notes", "complaints", "invoices", "payments")
     }
     _move_payer_details(books, kept, gone)
+    books.change(
+        """
+        UPDATE bank_entries SET subscriber_id = :kept
+        WHERE account_id = :account_id AND subscriber_id = :gone
+        """,
+        kept=kept,
+        gone=gone,
+    )
     done = Moved(**moved, answers=_move_answers(books, kept, gone))
     books.change(
         """

@@ -34,6 +34,8 @@ BOOKS = (
     "allocations",
     "journal_lines",
     "closed_months",
+    "bank_files",
+    "bank_entries",
 )
 """The tables that only an account with open books has."""
 

@@ -1070,6 +1070,55 @@ CREATE TABLE closed_months (
     PRIMARY KEY (account_id, month_id)
 );
 
+-- Files of banks of which an entry was new. digest: the SHA-256 of the file.
+CREATE TABLE bank_files (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    bank_file_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    digest TEXT COLLATE "C" NOT NULL,
+    iban TEXT COLLATE "C",
+    imported_at TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, bank_file_id)
+);
+
+-- fingerprint: the same for an entry in each file that has it. iban: the last four characters of
+-- the other side's. subscriber_id: the payer whose entry it is, or is proposed to be.
+CREATE TABLE bank_entries (
+    account_id BIGINT NOT NULL,
+    bank_entry_id BIGINT NOT NULL,
+    bank_file_id BIGINT NOT NULL,
+    fingerprint TEXT COLLATE "C" NOT NULL,
+    value_date TEXT COLLATE "C" NOT NULL,
+    cents BIGINT NOT NULL,
+    fee BIGINT NOT NULL DEFAULT 0,
+    status TEXT COLLATE "C" NOT NULL
+        CHECK (status IN ('settled', 'proposed', 'unknown', 'taken', 'ignored')),
+    subscriber_id BIGINT,
+    invoice_id BIGINT,
+    payment_id BIGINT,
+    name TEXT COLLATE "C",
+    iban TEXT COLLATE "C",
+    reference TEXT COLLATE "C",
+    end_to_end_id TEXT COLLATE "C",
+    return_reason TEXT COLLATE "C",
+    reason TEXT COLLATE "C",
+    PRIMARY KEY (account_id, bank_entry_id),
+    FOREIGN KEY (account_id, bank_file_id) REFERENCES bank_files (account_id, bank_file_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id)
+);
+CREATE UNIQUE INDEX bank_entries_by_fingerprint ON bank_entries (account_id, fingerprint);
+CREATE INDEX bank_entries_by_file ON bank_entries (account_id, bank_file_id, bank_entry_id);
+CREATE INDEX bank_entries_by_subscriber
+    ON bank_entries (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
+CREATE INDEX bank_entries_by_invoice
+    ON bank_entries (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX bank_entries_by_payment
+    ON bank_entries (account_id, payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX bank_entries_to_decide
+    ON bank_entries (account_id, bank_entry_id) WHERE status IN ('proposed', 'unknown');
+
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
 CREATE TABLE deletions (
@@ -1871,6 +1920,47 @@ CREATE UNLOGGED TABLE staged_closed_months (
 CREATE INDEX staged_closed_months_by_key
     ON staged_closed_months (account_id, load_id, month_id);
 
+CREATE UNLOGGED TABLE staged_bank_files (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    bank_file_id BIGINT,
+    name TEXT COLLATE "C",
+    digest TEXT COLLATE "C",
+    iban TEXT COLLATE "C",
+    imported_at TEXT COLLATE "C"
+);
+CREATE INDEX staged_bank_files_by_key
+    ON staged_bank_files (account_id, load_id, bank_file_id);
+
+CREATE UNLOGGED TABLE staged_bank_entries (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    bank_entry_id BIGINT,
+    bank_file_id BIGINT,
+    fingerprint TEXT COLLATE "C",
+    value_date TEXT COLLATE "C",
+    cents BIGINT,
+    fee BIGINT,
+    status TEXT COLLATE "C",
+    subscriber_id BIGINT,
+    invoice_id BIGINT,
+    payment_id BIGINT,
+    name TEXT COLLATE "C",
+    iban TEXT COLLATE "C",
+    reference TEXT COLLATE "C",
+    end_to_end_id TEXT COLLATE "C",
+    return_reason TEXT COLLATE "C",
+    reason TEXT COLLATE "C"
+);
+CREATE INDEX staged_bank_entries_by_key
+    ON staged_bank_entries (account_id, load_id, bank_entry_id);
+
 CREATE UNLOGGED TABLE staged_erasures (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -1984,6 +2074,8 @@ BEGIN
         'allocations',
         'journal_lines',
         'closed_months',
+        'bank_files',
+        'bank_entries',
         'mailing_list_entries',
         'deletions',
         'erasures'

@@ -1,0 +1,123 @@
+"""``masthead payment``: import, proposals, confirm, assign, ignore."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from masthead.bank_files.csv_mapping import read_mapping
+from masthead.books import bank_imports
+from masthead.books.bank_imports import Read
+from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of, say
+from masthead.contract.printable import printable
+from masthead.errors import BadUsage
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_SHOWN_MAX = 100
+
+
+@click.command("import")
+@click.argument("path", type=_FILE, metavar="FILE")
+@click.option(
+    "--map",
+    "mapping",
+    type=_FILE,
+    help="The mapping of a CSV file, which says what its columns are.",
+)
+@dry_run
+@account_options
+def import_(
+    path: Path, mapping: Path | None, account: int | None, database: str, *, dry_run: bool
+) -> None:
+    """Read a statement of the bank, and book the payments that are certain.
+
+    The file is camt.053, camt.054 or MT940, or CSV with a mapping, such as the payouts of a shop or
+    a card provider. An entry with the reference of an open invoice settles it; so does one with its
+    number, if the amount or the payer's name fits too. What fits only by amount and name is
+    proposed: `masthead payment confirm` books it, and `masthead payment assign` books what is
+    unknown. The same file again, or another one with the same entries, changes nothing.
+    """
+    done = bank_imports.import_file(
+        books_of(account, database),
+        path,
+        read_mapping(mapping) if mapping else None,
+        dry_run=dry_run,
+    )
+    click.echo(printable(done.sentence))
+    for status in ("settled", "proposed", "unknown"):
+        _list(status, done.of(status))
+    end_of(dry_run=dry_run)
+
+
+def _list(status: str, entries: Sequence[Read]) -> None:
+    if entries:
+        click.echo(f"{status}:")
+    for each in entries[:_SHOWN_MAX]:
+        click.echo(f"  {printable(each.sentence)}")
+    if len(entries) > _SHOWN_MAX:
+        click.echo(f"  and {len(entries) - _SHOWN_MAX} more")
+
+
+@click.command("proposals")
+@click.option("--after", type=ID, default=0, help="Only entries after this one.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=_SHOWN_MAX, help="How many at most.")
+@account_options
+def proposals(after: int, limit: int, account: int | None, database: str) -> None:
+    """List the entries of statements that wait for a decision, the oldest first."""
+    for each in bank_imports.to_decide(books_of(account, database), after=after, limit=limit):
+        click.echo(printable(each.sentence))
+
+
+@click.command("confirm")
+@click.argument("entry_id", type=ID, metavar="ENTRY")
+@dry_run
+@account_options
+def confirm(entry_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Book an entry as the payment of the invoice that is proposed for it."""
+    done = bank_imports.confirm(books_of(account, database), entry_id, dry_run=dry_run)
+    say(done, dry_run=dry_run)
+
+
+@click.command("assign")
+@click.argument("entry_id", type=ID, metavar="ENTRY")
+@click.option("--invoice", help="The number of the invoice, such as 2026-000123.")
+@click.option("--payer", "subscriber_id", type=ID, help="The payer, whose oldest invoice is first.")
+@dry_run
+@account_options
+def assign(
+    entry_id: int,
+    invoice: str | None,
+    subscriber_id: int | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Book an entry as a payment of an invoice or of a payer."""
+    if invoice is None and subscriber_id is None:
+        raise BadUsage("give the number of the --invoice, or the --payer")
+    done = bank_imports.assign(
+        books_of(account, database),
+        entry_id,
+        invoice=invoice,
+        subscriber_id=subscriber_id,
+        dry_run=dry_run,
+    )
+    say(done, dry_run=dry_run)
+
+
+@click.command("ignore")
+@click.argument("entry_id", type=ID, metavar="ENTRY")
+@click.option("--reason", help="Why it is no payment, such as a fee of the bank.")
+@dry_run
+@account_options
+def ignore(
+    entry_id: int, reason: str | None, account: int | None, database: str, *, dry_run: bool
+) -> None:
+    """Mark an entry as no payment of a payer; its name and its texts are deleted."""
+    done = bank_imports.ignore(books_of(account, database), entry_id, reason, dry_run=dry_run)
+    say(done, dry_run=dry_run)
+
+
+COMMANDS = (import_, proposals, confirm, assign, ignore)
+"""The commands of ``masthead payment`` for statements of banks."""
