@@ -99,7 +99,8 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
     """Take back what an issue earned, on the days of the bookings, or today.
 
     ``terms`` is a FROM item of the terms with an end out of which it came, in a column ``key``;
-    they already have the issue back. If an earlier issue came later, the shares have moved: the
+    they already have the issue back. An unpaid term of an order has earned nothing: what it had
+    was taken back with its payment. If an earlier issue came later, the shares have moved: the
     difference is booked where the latest of them was.
     """
     first_id = next_ids(books.connection, books.account_id, "revenue")
@@ -115,6 +116,7 @@ def take_back(books: Operation, issue: Issue, terms: str) -> None:
                 ON t.account_id = :account_id AND t.term_id = r.term_id
             WHERE r.account_id = :account_id AND r.issue_id = :issue_id AND r.kind = 'earned'
                 AND t.ended_at IS NULL
+                AND NOT (t.price > 0 AND t.paid_on IS NULL AND t.order_item_id IS NOT NULL)
             GROUP BY 1, 2, 3) AS b
         WHERE b.cents <> 0
         """,
