@@ -25,7 +25,8 @@ def allocate(
     """Allocate up to ``cents`` of a payment to invoices, in their order.
 
     Returns the invoices with what is open of them now. What is missing of an invoice within the
-    account's tolerance is written off. An invoice without anything missing is whole.
+    account's tolerance is written off. An invoice without anything missing is whole. An earlier day
+    than that of the invoice, or of what settled a part of it before, is booked to the later one.
     """
     settled = []
     for invoice in wanted:
@@ -33,13 +34,16 @@ def allocate(
         if part <= 0:
             continue
         cents -= part
+        on = day
+        if day < change.today:
+            on = max(day, invoice.issued_on, *payments.days_of(change, invoice.invoice_id))
         payments.allocate(
-            change, invoice.invoice_id, "payment", part, day, payment_id=payment.payment_id
+            change, invoice.invoice_id, "payment", part, on, payment_id=payment.payment_id
         )
         payments.change_left(change, payment.payment_id, -part)
         now = invoice._replace(open_cents=invoice.open_cents - part)
         if now.open_cents <= settings.tolerance:
-            now = complete(change, settings, now, payment, day)
+            now = complete(change, settings, now, payment, on)
         else:
             invoices.change_open(change, invoice.invoice_id, now.open_cents)
         settled.append(now)
