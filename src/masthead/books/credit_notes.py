@@ -16,7 +16,6 @@ from masthead.circulation.refunding import Item as ItemMoney
 from masthead.circulation.refunding import TermMoney, net_of, parts, tax_of
 from masthead.errors import BadInput
 from masthead.store.billing import ended, invoices, payments
-from masthead.store.billing.closed_months import first_open_day
 from masthead.store.billing.invoices import Invoice, InvoiceLine
 from masthead.store.billing.journal import post
 from masthead.store.billing.printing import printed_of
@@ -46,7 +45,8 @@ def credit_what_ended(
 ) -> Invoice | None:
     """Make the credit note of what was refunded or has ended of an order since its invoice.
 
-    Returns None if the order has no invoice, or nothing is to be credited. ``with_shipping`` takes
+    Returns None if the order has no invoice, or nothing is to be credited: what was written off
+    without a payment is not claimed any more. ``with_shipping`` takes
     back the shipping too, once all items have ended. Raises BadInput if an item has come back for
     which a credit note was made, since documents never change.
     """
@@ -57,12 +57,14 @@ def credit_what_ended(
     credited = invoices.credited_lines(change, invoice.invoice_id)
     found = parts_of(change, invoice)
     is_whole = found.order.paid_on is not None
+    if not is_whole and not invoice.open_cents:
+        return None
     over = list[_Ended]()
     for item in found.order.items:
         if not any(line.order_item_id == item.order_item_id for line in billed):
             continue
         terms = [term for term in found.terms if term.order_item_id == item.order_item_id]
-        net, tax = _given_back(change, item, terms, is_whole=is_whole)
+        net, tax = _given_back(change, item, terms)
         before = [line for line in credited if line.order_item_id == item.order_item_id]
         net -= sum(line.net for line in before)
         tax -= sum(line.tax for line in before)
@@ -91,14 +93,15 @@ def _is_running(terms: Iterable[Term], item: BookedItem) -> bool:
     return any(term.order_item_id == item.order_item_id and term.ended_at is None for term in terms)
 
 
-def _given_back(
-    change: Operation, item: BookedItem, terms: Sequence[Term], *, is_whole: bool
-) -> tuple[int, int]:
-    """Return net and tax of an item that are not due any more, or were given back, in all."""
+def _given_back(change: Operation, item: BookedItem, terms: Sequence[Term]) -> tuple[int, int]:
+    """Return net and tax of an item that are not due any more, or were given back, in all.
+
+    What was given back before a payment came back counts too.
+    """
     if not terms:
         if item.is_dropped:
             return item.net, item.tax
-        if not is_whole or not item.refunded:
+        if not item.refunded:
             return 0, 0
         money = ItemMoney(item.net, item.tax, item.net, 0)
         net = net_of(money, item.refunded, [TermMoney(item.net, 0, 0)])
@@ -269,12 +272,7 @@ def _settle_rest(change: Operation, settings: BillingSettings, invoice: Invoice)
         change,
         settings,
         invoice._replace(open_cents=0),
-        Marked(
-            newest.value_date,
-            first_open_day(change, newest.value_date),
-            newest.payment_type,
-            newest.reference,
-        ),
+        Marked(newest.value_date, change.today, newest.payment_type, newest.reference),
     )
 
 
