@@ -14,7 +14,9 @@ from masthead.books.invoicing import bill, billed_as_ordered
 from masthead.books.payment_allocation import complete
 from masthead.books.settlement import Parts, parts_of, tax_left
 from masthead.books.term_payments import bookable, end_terms, receive, subscriptions_of
-from masthead.circulation.amounts import in_currency, spread
+from masthead.circulation.amounts import in_currency
+from masthead.circulation.earned_share import EVENLY
+from masthead.circulation.refunding import parts as divided
 from masthead.circulation.refunding import tax_of
 from masthead.contract.printable import counted, single_spaced
 from masthead.errors import BadInput
@@ -247,16 +249,18 @@ def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff
     recognized_before = left_total - left_tax - sum(weights)
     paid_net = settled.paid - paid_tax
     to_revenue = max(paid_net - recognized_before, 0)
-    shares = spread(to_revenue, weights) if sum(weights) else [0 for _ in weights]
+    shares = divided(to_revenue, weights)
     of_terms, others = shares[: len(due)], shares[len(due) :]
+    # A product that was paid in part is sold: what is missing is lost.
+    sold = weights[len(due) :] if settled.paid else [0 for _ in others]
     lines: list[Posting] = [
         ("receivables", -left_total),
         ("prepayments", settled.paid),
         ("unpaid", sum(weights)),
         ("deferred", -sum(of_terms)),
-        ("product_revenue", -sum(others[:-1])),
-        ("shipping_revenue", -others[-1]),
-        ("losses", max(recognized_before - paid_net, 0)),
+        ("product_revenue", -sum(sold[:-1])),
+        ("shipping_revenue", -sold[-1]),
+        ("losses", max(recognized_before - paid_net, 0) + sum(sold) - sum(others)),
     ]
     if settings.tax_due == "invoice":
         lines.append(("tax", left_tax - paid_tax))
@@ -271,6 +275,9 @@ def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff
     )
     payments.allocate(change, invoice.invoice_id, "write_off", lost, change.today)
     invoices.change_open(change, invoice.invoice_id, 0)
+    if not settled.paid:
+        # Nothing was received in the end: what was given back of it before is none of the price.
+        due = [term._replace(spread=EVENLY) for term in due]
     repriced = order_money.reprice(change, due, of_terms)
     paid = [term for term in repriced if term.price]
     receive(change, paid)

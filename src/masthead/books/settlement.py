@@ -146,7 +146,8 @@ def reopen(change: Operation, settings: BillingSettings, invoice: Invoice, day: 
     """Book that a whole invoice is open again, before its allocations are taken back.
 
     The running terms of its order are unpaid from now on: what they received, earned and gave back
-    is taken back on ``day``. Terms that ended keep what they earned.
+    is taken back on ``day``, and what was earned later on its own day. Terms that ended keep what
+    they earned.
     """
     parts = parts_of(change, invoice)
     running = [
@@ -156,7 +157,7 @@ def reopen(change: Operation, settings: BillingSettings, invoice: Invoice, day: 
     ]
     money = order_money.money_of(change, running)
     for term, each in zip(running, money, strict=True):
-        back = taken_back(each.earned, order_money.earned_ahead(change, term), day)
+        back = taken_back(each.earned, order_money.earned_after(change, term, day), day)
         order_money.add_revenue(
             change,
             [

@@ -147,16 +147,21 @@ def money_of(books: Reading, terms: Sequence[Term]) -> list[TermMoney]:
 
 def earned_ahead(books: Operation, term: Term) -> list[tuple[str, int]]:
     """Return what a term has earned with issues dated after today, by day."""
+    return earned_after(books, term, books.today)
+
+
+def earned_after(books: Reading, term: Term, day: str) -> list[tuple[str, int]]:
+    """Return what a term has earned after a day, by day."""
     return books.rows_as(
         tuple[str, int],
         """
         SELECT booked_on, CAST(sum(cents) AS BIGINT) FROM revenue
         WHERE account_id = :account_id AND term_id = :term_id AND kind = 'earned'
-            AND booked_on > :today
+            AND booked_on > :day
         GROUP BY booked_on
         """,
         term_id=term.term_id,
-        today=books.today,
+        day=day,
     )
 
 
@@ -235,7 +240,7 @@ def mark_unpaid(books: Operation, order_id: int, terms: Iterable[Term]) -> None:
 def reprice(books: Operation, terms: Sequence[Term], shares: Sequence[int]) -> list[Term]:
     """Make what was paid for terms their price; one that costs nothing now is complimentary.
 
-    ``shares`` are the cents of each term. What was given back before is added to its price.
+    ``shares`` are the cents of each term. What its spread has as given back is added to its price.
     Returns the terms as they are now.
     """
     now = [
@@ -245,13 +250,14 @@ def reprice(books: Operation, terms: Sequence[Term], shares: Sequence[int]) -> l
     for term in now:
         books.change(
             """
-            UPDATE terms SET price = :price, spread_after = 0, spread_earned = 0,
-                spread_parts = NULL,
+            UPDATE terms SET price = :price, allowed = :allowed,
+                spread_after = 0, spread_earned = 0, spread_parts = NULL,
                 kind = CASE WHEN :price = 0 THEN 'free' ELSE kind END,
                 class = CASE WHEN :price = 0 THEN :complimentary ELSE class END
             WHERE account_id = :account_id AND term_id = :term_id
             """,
             price=term.price,
+            allowed=term.spread.allowed,
             complimentary=COMPLIMENTARY,
             term_id=term.term_id,
         )
