@@ -14,7 +14,8 @@ class InvoiceSums(NamedTuple):
 
     ``settled`` was paid of whole invoices, ``deposits`` of others. ``open`` is what is missing.
     ``unpaid_net`` and ``unpaid_tax`` are those of invoices that are not whole, without their credit
-    notes.
+    notes. The former is also without what stays revenue: items that had ended before the payment
+    came back.
     """
 
     invoiced: int
@@ -66,7 +67,48 @@ def invoice_sums(reading: Reading, day: str) -> InvoiceSums:
         day=day,
     )
     assert row is not None
-    return row
+    return row._replace(unpaid_net=row.unpaid_net - _kept_of_unpaid(reading, day))
+
+
+def _kept_of_unpaid(reading: Reading, day: str) -> int:
+    """Return the net that ended items keep in invoices that are not whole as of a day."""
+    waiting = """
+        i.account_id = :account_id AND i.kind <> 'credit_note' AND i.issued_on <= :day
+        AND i.total <> coalesce((SELECT sum(a.cents) FROM allocations AS a
+            WHERE a.account_id = :account_id AND a.invoice_id = i.invoice_id
+                AND a.booked_on <= :day), 0)"""
+    terms = reading.value_as(
+        int,
+        f"""
+        SELECT {_sum("CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END")}
+        FROM invoices AS i
+        JOIN order_items AS o ON o.account_id = :account_id AND o.order_id = i.order_id
+        JOIN terms AS t ON t.account_id = :account_id AND t.order_item_id = o.order_item_id
+        JOIN revenue AS r ON r.account_id = :account_id AND r.term_id = t.term_id
+            AND r.kind <> 'earned' AND r.booked_on <= :day
+        WHERE {waiting}
+        """,
+        day=day,
+    )
+    products = reading.value_as(
+        int,
+        f"""
+        SELECT {_sum("l.net - coalesce(c.net, 0)")}
+        FROM invoices AS i
+        JOIN order_items AS o ON o.account_id = :account_id AND o.order_id = i.order_id
+            AND o.product_id IS NOT NULL AND o.is_dropped = 0
+        JOIN invoice_lines AS l ON l.account_id = :account_id AND l.invoice_id = i.invoice_id
+            AND l.order_item_id = o.order_item_id
+        LEFT JOIN (
+            SELECT b.order_item_id, sum(b.net) AS net FROM invoices AS n
+            JOIN invoice_lines AS b ON b.account_id = :account_id AND b.invoice_id = n.invoice_id
+            WHERE n.account_id = :account_id AND n.kind = 'credit_note' AND n.issued_on <= :day
+            GROUP BY b.order_item_id) AS c ON c.order_item_id = o.order_item_id
+        WHERE {waiting} AND (c.net IS NOT NULL OR substr(o.refund_date, 1, 10) <= :day)
+        """,
+        day=day,
+    )
+    return (terms or 0) + (products or 0)
 
 
 def payment_sums(reading: Reading, day: str) -> PaymentSums:
