@@ -1,0 +1,414 @@
+"""The product and the model of billing side by side: each operation is done to both, and compared.
+
+Invoices, payments and terms are named by their numbers in the model, from 0 in the order in which
+they were made; credit notes are not counted.
+"""
+
+from __future__ import annotations
+
+import pickle
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from masthead.books import (
+    cancelling,
+    closed_months,
+    disputes,
+    invoices,
+    issues,
+    orders,
+    payer_payments,
+    payment_reversals,
+    refunds,
+    subscribers,
+)
+from masthead.books.payer_payments import Incoming
+from masthead.circulation import ordering
+from masthead.circulation.ordering import Order, Person
+from masthead.errors import MastheadError
+from tests.billing import bureau
+from tests.billing.model import Billing, Item, Refused, Term
+from tests.billing.offers import OFFERS, fill
+from tests.billing.sums import check_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.billing.model import Invoice
+    from tests.circulation.desk import Desk
+
+_TABLES = ("invoices", "invoice_lines", "payments", "allocations", "journal_lines", "revenue",
+           "terms", "orders", "order_items", "closed_months", "subscription_issues")  # fmt: skip
+
+
+class Differs(AssertionError):
+    """The product is not what the model says."""
+
+
+class Clerk:
+    """An account that bills, with its model."""
+
+    def __init__(self, desk: Desk, *, tolerance: int = 0, due_by: str = "payment") -> None:
+        """Fill the account at the desk: three payers, and no order yet."""
+        fill(desk, tolerance=f"{tolerance / 100:.2f}", tax_due=due_by)
+        self.desk = desk
+        self.model = Billing(bureau.TODAY, tolerance=tolerance, due_by=due_by)
+        self.payers = [1, 2, 3]
+        self.history: list[str] = []
+        self.counts = {True: 0, False: 0}
+        """How many operations were done, and refused."""
+        self.compare()
+
+    def do(self, name: str, /, **given: Any) -> bool:
+        """Do an operation to both, and compare; return whether it was done, and not refused."""
+        self.history.append(f"{name} {given}")
+        before = self._rows()
+        kept = pickle.dumps(self.model)
+        is_done = bool(getattr(self, f"_{name}")(**given))
+        if not is_done:
+            self.model = pickle.loads(kept)
+            if self._rows() != before:
+                raise Differs(f"{name} was refused, and changed something")
+        self.counts[is_done] += 1
+        self.compare()
+        return is_done
+
+    def _rows(self) -> list[Any]:
+        return [self.desk.table(name) for name in _TABLES]
+
+    def _both(
+        self,
+        product: Callable[[], object],
+        model: Callable[[], object],
+        *,
+        may_refuse: bool = False,
+    ) -> bool:
+        """Do both; both are refused, or none.
+
+        With ``may_refuse`` the product may refuse what the model of billing does not.
+        """
+        sentence = ""
+        try:
+            product()
+        except MastheadError as refusal:
+            sentence = str(refusal)
+        if sentence and may_refuse:
+            return False
+        try:
+            model()
+        except Refused:
+            if not sentence:
+                raise Differs("the model refuses it, and the product does not") from None
+            return False
+        if sentence:
+            raise Differs(f"the product refuses it: {sentence}")
+        return True
+
+    # What the numbers mean
+
+    def number(self, invoice: int) -> str:
+        """Return the number on an invoice."""
+        return str(self._invoices()[invoice]["number_text"])
+
+    def order_id(self, invoice: int) -> int:
+        """Return the order of an invoice."""
+        return int(self._invoices()[invoice]["order_id"])
+
+    def _invoices(self) -> list[dict[str, Any]]:
+        return [row for row in self.desk.table("invoices") if row["kind"] != "credit_note"]
+
+    def _item(self, invoice: int, item: int) -> tuple[Invoice, Item, int]:
+        found = self.model.invoices[invoice]
+        order_id = self.order_id(invoice)
+        ids = [row["order_item_id"] for row in self.desk.table("order_items")
+               if row["order_id"] == order_id]  # fmt: skip
+        item %= len(ids)
+        return found, found.items[item], ids[item]
+
+    def _payment_id(self, payment: int) -> int:
+        return int(self.desk.table("payments")[payment]["payment_id"])
+
+    def _day(self, days: int) -> str:
+        return f"{date.fromisoformat(self.model.today) + timedelta(days)}"
+
+    # The operations
+
+    def _order(self, payer: int, offers: Sequence[int], *, is_paid: bool) -> bool:
+        items = tuple(
+            ordering.Item(bundle_id=offer) if offer else ordering.Item(product_id=1)
+            for offer in offers
+        )
+        known = len(self.desk.table("terms"))
+        orders.place(self.desk.books, Order(Person(subscriber_id=payer), items, is_paid=is_paid))
+        begun = iter(self.desk.table("terms")[known:])
+        made = []
+        for offer in offers:
+            net, tax, lines = OFFERS[offer]
+            terms = [Term(next(begun)["subscription_id"], many, cents) for _, many, cents in lines]
+            made.append(Item(net, tax, terms))
+        self.model.order(payer, made, is_paid=is_paid)
+        return True
+
+    def _pay(
+        self, payer: int, cents: int, invoice: int | None = None, fee: int = 0, days: int = 0
+    ) -> bool:
+        day = self._day(days)
+        number = None if invoice is None else self.number(invoice)
+        who = payer if invoice is None else None
+        if invoice is not None:
+            payer = self.model.invoices[invoice].payer
+        return self._both(
+            lambda: payer_payments.add(
+                self.desk.books, Incoming(cents, day, fee=fee), invoice=number, subscriber_id=who
+            ),
+            lambda: self.model.pay(payer, cents, of=invoice, fee=fee, day=day),
+        )
+
+    def _reverse(self, payment: int, fee: int = 0, days: int = 0) -> bool:
+        key, day = self._payment_id(payment), self._day(days)
+        return self._both(
+            lambda: payment_reversals.reverse(self.desk.books, key, fee=fee, day=day),
+            lambda: self.model.reverse(payment, fee=fee, day=day),
+        )
+
+    def _pay_back(self, payer: int, cents: int | None = None, days: int = 0) -> bool:
+        day = self._day(days)
+        return self._both(
+            lambda: payer_payments.pay_back(self.desk.books, payer, cents, day=day),
+            lambda: self.model.pay_back(payer, cents, day=day),
+        )
+
+    def _cancel_invoice(self, invoice: int) -> bool:
+        found = self.model.invoices[invoice]
+
+        def model() -> None:
+            self.model.end_everything(found)
+            if not self.model.note(found):
+                raise Refused
+
+        return self._both(lambda: invoices.cancel(self.desk.books, self.number(invoice)), model)
+
+    def _refund(self, invoice: int, item: int, cents: int | None = None) -> bool:
+        found, of, item_id = self._item(invoice, item)
+
+        def model() -> None:
+            self.model.refund(found, of, cents)
+            self.model.note(found)
+
+        return self._both(
+            lambda: refunds.refund(self.desk.books, self.order_id(invoice), item_id, cents), model
+        )
+
+    def _credit(self, invoice: int, item: int, cents: int) -> bool:
+        """Give a part of a paid invoice back."""
+        found, of, item_id = self._item(invoice, item)
+
+        def model() -> None:
+            if found.open:
+                raise Refused
+            self.model.allow(found, of, cents)
+            self.model.note(found)
+
+        return self._both(
+            lambda: invoices.credit(self.desk.books, self.number(invoice), cents, item_id=item_id),
+            model,
+        )
+
+    def _write_off(self, invoice: int, *, keep: bool) -> bool:
+        return self._both(
+            lambda: invoices.write_off(self.desk.books, self.number(invoice), keep=keep),
+            lambda: self.model.write_off(self.model.invoices[invoice], keep=keep),
+        )
+
+    def _dispute(self, invoice: int, *, is_upheld: bool) -> bool:
+        found, order_id = self.model.invoices[invoice], self.order_id(invoice)
+
+        def product() -> None:
+            disputes.dispute(self.desk.books, order_id, "never ordered")
+            disputes.settle(self.desk.books, order_id, is_upheld=is_upheld)
+
+        def model() -> None:
+            if is_upheld:
+                self.model.end_everything(found)
+                self.model.note(found)
+
+        return self._both(product, model)
+
+    def _cancel(self, term: int, *, refund: bool) -> bool:
+        """Cancel the subscription of a term."""
+        key = self.desk.table("terms")[term]["subscription_id"]
+
+        def model() -> None:
+            self.model.end_subscription(key, refund=refund)
+            for invoice in self.model.invoices:
+                if any(each.subscription == key for each in invoice.terms):
+                    self.model.note(invoice)
+
+        return self._both(
+            lambda: cancelling.cancel(self.desk.books, key, refund=refund), model, may_refuse=True
+        )
+
+    def _close(self, publication: int, gap: bool = False) -> bool:
+        """Close the next issue of a publication, or make a gap list of the latest one."""
+        found = [row for row in self.desk.table("issues") if row["publication_id"] == publication]
+        closed = [row["issue_id"] for row in found if row["closed_at"]]
+        coming = [row["issue_id"] for row in found if not row["closed_at"]]
+        issue = closed[-1] if gap and closed else coming[0]
+        before = self._delivered()
+
+        def product() -> None:
+            if gap and closed:
+                issues.make_gap_list(self.desk.books, issue)
+            else:
+                issues.close(self.desk.books, issue)
+
+        return self._both(product, lambda: self._deliver(issue, before), may_refuse=True)
+
+    def _delivered(self) -> dict[tuple[int, int], int]:
+        return {
+            (row["subscription_id"], row["issue_id"]): row["term_id"]
+            for row in self.desk.table("subscription_issues")
+            if row["term_id"] is not None
+        }
+
+    def _deliver(self, issue: int, before: dict[tuple[int, int], int]) -> None:
+        ids = [row["term_id"] for row in self.desk.table("terms")]
+        new = [term for key, term in self._delivered().items() if key not in before]
+        self.model.deliver(issue, [ids.index(term) for term in new])
+
+    def _reopen(self, publication: int) -> bool:
+        closed = [
+            row["issue_id"]
+            for row in self.desk.table("issues")
+            if row["publication_id"] == publication and row["closed_at"]
+        ]
+        if not closed:
+            return False
+        return self._both(
+            lambda: issues.reopen(self.desk.books, closed[-1]),
+            lambda: self.model.undo(closed[-1]),
+            may_refuse=True,
+        )
+
+    def _merge(self, kept: int, gone: int) -> bool:
+        if kept != gone:
+            self.payers.remove(gone)
+        return self._both(
+            lambda: subscribers.merge(self.desk.books, kept, gone, keep_both=True),
+            lambda: self._merge_in_model(kept, gone),
+        )
+
+    def _merge_in_model(self, kept: int, gone: int) -> None:
+        if kept == gone:
+            raise Refused
+        self.model.merge(kept, gone)
+
+    def _pass_days(self, days: int) -> bool:
+        self.model.today = self._day(days)
+        self.desk.to(self.model.today)
+        return True
+
+    def _close_month(self) -> bool:
+        month = self.model.open_since[:7]
+        return self._both(
+            lambda: closed_months.close(self.desk.books, month), self.model.close_month
+        )
+
+    # Whether both are the same
+
+    def compare(self) -> None:
+        """Raise Differs if the product is not what the model says, or its sums do not agree."""
+        shown, expected = self._shown(), self._expected()
+        for name, rows in expected.items():
+            if shown[name] != rows:
+                last = self.history[-1:] or ["at the beginning"]
+                raise Differs(f"{last[0]}: {name} are {shown[name]}, and by the model {rows}")
+        try:
+            check_sums(self.desk)
+        except AssertionError as error:
+            raise Differs(f"{self.history[-1:]}: {error}") from error
+
+    def _shown(self) -> dict[str, Any]:
+        table = self.desk.table
+        balances = bureau.accounts(self.desk)
+        earned = sum(row["cents"] for row in table("revenue") if row["kind"] == "earned")
+        balances["deferred"] = balances.get("deferred", 0) + earned
+        balances["revenue"] = balances.get("revenue", 0) - earned
+        booked: dict[tuple[int, str], int] = {}
+        for row in table("revenue"):
+            key = row["term_id"], row["kind"]
+            booked[key] = booked.get(key, 0) + row["cents"]
+        paid = {row["order_id"]: row["paid_on"] for row in table("orders")}
+        return {
+            "invoices": [
+                (
+                    row["subscriber_id"],
+                    row["net"],
+                    row["tax"],
+                    row["total"],
+                    row["open_cents"],
+                    paid[row["order_id"]] is not None,
+                )
+                for row in self._invoices()
+            ],
+            "credit notes": [
+                row["total"] for row in table("invoices") if row["kind"] == "credit_note"
+            ],
+            "payments": [
+                (
+                    row["subscriber_id"],
+                    row["kind"],
+                    row["value_date"],
+                    row["cents"],
+                    row["fee"],
+                    row["left_cents"],
+                )
+                for row in table("payments")
+            ],
+            "terms": [
+                (
+                    row["price"],
+                    row["issues_left"],
+                    row["paid_on"] is not None,
+                    *(
+                        booked.get((row["term_id"], kind), 0)
+                        for kind in ("received", "earned", "refunded")
+                    ),
+                )
+                for row in table("terms")
+            ],
+            "months": [row["month_id"] for row in table("closed_months")][-1:],
+            "balances": {name: cents for name, cents in balances.items() if cents},
+        }
+
+    def _expected(self) -> dict[str, Any]:
+        model = self.model
+        first = date.fromisoformat(model.open_since) - timedelta(1)
+        began = date.fromisoformat(bureau.TODAY)
+        return {
+            "invoices": [
+                (each.payer, each.net, each.tax, each.total, each.open, each.is_paid)
+                for each in model.invoices
+            ],
+            "credit notes": model.credit_notes,
+            "payments": [
+                (each.payer, each.kind, each.day, each.cents, each.fee, each.left)
+                for each in model.payments
+            ],
+            "terms": [
+                (
+                    term.price,
+                    0 if term.is_over else term.issues - len(term.delivered),
+                    term.is_paid,
+                    term.received,
+                    term.earned,
+                    term.refunded,
+                )
+                for invoice in model.invoices
+                for term in invoice.terms
+            ],
+            "months": []
+            if (first.year, first.month) < (began.year, began.month)
+            else [first.year * 100 + first.month],
+            "balances": model.balances(),
+        }

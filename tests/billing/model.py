@@ -1,0 +1,375 @@
+"""A small model of billing, in plain Python: what is owed, paid, given back and lost.
+
+It says what an account holds after each operation, and shares no code with the product. Which term
+an issue is delivered from is circulation's (``tests.circulation.model``): it is told here as a
+fact. Amounts are whole cents; days are ``YYYY-MM-DD``. An operation that must be refused raises
+``Refused``, after which the model is not used: the caller keeps a copy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.billing.model_records import (
+    Invoice,
+    Item,
+    Payment,
+    Refused,
+    Term,
+    check,
+    half_up,
+    in_proportion,
+    tax_back,
+    unpaid_net,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Billing", "Invoice", "Item", "Payment", "Refused", "Term"]
+
+
+class Billing:
+    """The account: what is stored of invoices and payments, and the rules."""
+
+    def __init__(self, today: str, *, tolerance: int = 0, due_by: str = "payment") -> None:
+        self.today = today
+        self.open_since = today[:8] + "01"
+        self.tolerance = tolerance
+        self.due_by = due_by
+        self.invoices: list[Invoice] = []
+        self.payments: list[Payment] = []
+        self.credit_notes: list[int] = []
+        self.tax = self.losses = self.products = 0
+        """What is due to the tax office, lost, and revenue of products."""
+
+    # Orders
+
+    def order(self, payer: int, items: list[Item], *, is_paid: bool) -> None:
+        """Take an order: its invoice uses the payer's credit; a receipt is paid at once."""
+        net, tax = sum(item.net for item in items), sum(item.tax for item in items)
+        made = Invoice(payer, items, self.today, net, tax)
+        self.invoices.append(made)
+        if self.due_by == "invoice":
+            self.tax += tax
+        if is_paid:
+            self.pay(payer, net + tax, of=len(self.invoices) - 1)
+            return
+        usable = self.credit(payer)
+        for number, payment in enumerate(self.payments):
+            if payment.payer == payer and payment.left > 0 and usable > 0:
+                part = min(payment.left, usable)
+                usable -= min(part, made.open)
+                self.settle(number, part, [made])
+
+    def credit(self, payer: int) -> int:
+        return sum(payment.left for payment in self.payments if payment.payer == payer)
+
+    # Payments
+
+    def pay(
+        self, payer: int, cents: int, *, of: int | None = None, fee: int = 0, day: str | None = None
+    ) -> None:
+        """Take a payment: of the invoice ``of`` first, then of the oldest ones."""
+        self.check_day(day := day or self.today)
+        check(cents > 0, 0 <= fee <= cents)
+        named = [] if of is None else [self.invoices[of]]
+        check(all(invoice.payer == payer for invoice in named))
+        self.payments.append(Payment(payer, "payment", cents, day, cents, fee))
+        others = [each for each in self.invoices if each.payer == payer and each not in named]
+        usable = min(cents, max(self.credit(payer), 0))
+        self.settle(len(self.payments) - 1, usable, [*named, *others])
+
+    def check_day(self, day: str) -> None:
+        """Money moves in an open month, and not in the future."""
+        check(self.open_since <= day <= self.today)
+
+    def settle(self, number: int, cents: int, wanted: Iterable[Invoice]) -> None:
+        """Allocate so much of a payment; a rest within the tolerance is written off."""
+        for invoice in wanted:
+            part = min(cents, invoice.open)
+            if part <= 0:
+                continue
+            cents -= part
+            invoice.paid[number] += part
+            self.payments[number].left -= part
+            if invoice.open <= self.tolerance:
+                invoice.written += invoice.open
+                self.whole(invoice)
+
+    def whole(self, invoice: Invoice, sign: int = 1) -> None:
+        """An invoice is whole, or (-1) open again: terms, tax, products and losses follow."""
+        for term in invoice.terms:
+            if sign > 0 and term.is_due:
+                term.receive()
+            elif sign < 0 and term.is_paid and term.price and not term.is_over:
+                term.is_paid = False
+                term.received = term.earned = term.refunded = 0
+        invoice.is_paid = sign > 0
+        lost_tax = half_up(invoice.written, invoice.tax, invoice.total)
+        if self.due_by == "payment":
+            self.tax += sign * (invoice.tax - invoice.credited_tax)
+        self.tax -= sign * lost_tax
+        self.losses += sign * (invoice.written - lost_tax)
+        self.products += sign * sum(item.net for item in invoice.products)
+
+    def reverse(self, number: int, *, fee: int = 0, day: str | None = None) -> None:
+        """A payment came back: what it settled is open again, or lost if the rest was lost."""
+        self.check_day(day := day or self.today)
+        payment = self.payments[number]
+        check(payment.kind == "payment", not payment.is_reversed, day >= payment.day, fee >= 0)
+        for invoice in self.invoices:
+            cents = invoice.paid[number]
+            if not cents:
+                continue
+            if invoice.written > self.tolerance:
+                lost_tax = half_up(cents, invoice.tax, invoice.total)
+                invoice.written += cents
+                self.losses, self.tax = self.losses + cents - lost_tax, self.tax - lost_tax
+            else:
+                if not invoice.open:
+                    self.whole(invoice, -1)
+                invoice.written = 0
+            del invoice.paid[number]
+            payment.left += cents
+        payment.left -= payment.cents
+        payment.is_reversed = True
+        self.payments.append(Payment(payment.payer, "reversal", -payment.cents, day, 0, fee))
+
+    def pay_back(self, payer: int, cents: int | None, *, day: str | None = None) -> None:
+        """Credit goes back to the payer, the oldest first."""
+        self.check_day(day := day or self.today)
+        credit = self.credit(payer)
+        cents = credit if cents is None else cents
+        check(0 < cents <= credit)
+        rest = cents
+        for payment in self.payments:
+            if payment.payer == payer and payment.left > 0:
+                part = min(payment.left, rest)
+                payment.left, rest = payment.left - part, rest - part
+        self.payments.append(Payment(payer, "paid_back", -cents, day))
+
+    # What is given back
+
+    def refund(self, invoice: Invoice, item: Item, cents: int | None) -> None:
+        """Give money of an item back, and end it; by default what is unearned, with its tax."""
+        most = self.most_back(invoice, item)
+        if cents is None:
+            unearned = sum(term.unearned for term in item.terms)
+            cents = min(unearned + tax_back(item, unearned), most) if item.terms else most
+        is_over = item.has_ended() if item.terms else item.is_over
+        check(0 <= cents <= most, cents or not is_over)
+        self.give_back(invoice, item, cents)
+
+    def most_back(self, invoice: Invoice, item: Item) -> int:
+        """What was paid of an item, tax included, and was not given back."""
+        paid = sum(t.price for t in item.terms if t.is_paid) if item.terms else item.net
+        paid += item.tax if paid == item.net else half_up(paid, item.tax, item.net)
+        is_paid = invoice.is_paid and not item.is_dropped
+        return max(paid - item.refunded, 0) if is_paid else 0
+
+    def net_part(self, invoice: Invoice, item: Item, cents: int) -> int:
+        """What of an amount that is given back is not tax."""
+        gross = item.net + item.tax
+        so_far = sum(term.refunded for term in item.terms)
+        kept = sum(term.received - term.refunded for term in item.terms)
+        if not item.terms:
+            so_far = min(half_up(item.refunded, item.net, gross), item.net)
+            kept = item.net - so_far
+        net = min(max(half_up(item.refunded + cents, item.net, gross) - so_far, 0), kept, cents)
+        return max(net, cents - max(self.most_back(invoice, item) - kept, 0))
+
+    def give_back(self, invoice: Invoice, item: Item, cents: int) -> None:
+        """Give back so much of an item, which ends: first what is unearned, then earned."""
+        net = self.net_part(invoice, item, cents)
+        unearned = [term.unearned for term in item.terms]
+        shares = in_proportion(min(net, sum(unearned)), unearned)
+        backs = in_proportion(max(net - sum(unearned), 0), [term.earned for term in item.terms])
+        for term, share, back in zip(item.terms, shares, backs, strict=True):
+            term.refunded += share + back
+            term.earned -= back
+            term.end()
+        item.refunded += cents
+        item.is_dropped = item.is_dropped or (not item.terms and not invoice.is_paid)
+        item.is_over = True
+
+    def allow(self, invoice: Invoice, item: Item, cents: int) -> None:
+        """Give back so much of what is unearned; the issues go on."""
+        unearned = [term.unearned for term in item.terms]
+        whole = sum(unearned) + tax_back(item, sum(unearned))
+        check(invoice.is_paid, item.terms)
+        check(0 < cents <= min(whole, self.most_back(invoice, item)))
+        net = min(self.net_part(invoice, item, cents), sum(unearned))
+        for term, part in zip(item.terms, in_proportion(net, unearned), strict=True):
+            if part:
+                term.refunded, term.allowed = term.refunded + part, term.allowed + part
+                term.since, term.had = len(term.delivered), term.earned
+        item.refunded += cents
+
+    def end_everything(self, invoice: Invoice) -> None:
+        """Give all of an order back, and end it."""
+        for item in invoice.items:
+            is_over = item.has_ended() if item.terms else item.is_over
+            if (most := self.most_back(invoice, item)) or not is_over:
+                self.give_back(invoice, item, most)
+
+    def end_subscription(self, key: int, *, refund: bool) -> None:
+        """All terms of a subscription end; what is unearned is given back with its tax, or kept."""
+        for invoice in self.invoices:
+            for item in invoice.items:
+                own = [t for t in item.terms if t.subscription == key and not t.is_over]
+                if refund and (net := sum(term.unearned for term in own)):
+                    item.refunded += net + tax_back(item, net)
+                    item.is_over = True
+                    for term in own:
+                        term.refunded += term.unearned
+                for term in own:
+                    term.end()
+
+    def note(self, invoice: Invoice) -> bool:
+        """Make the credit note of what of an order was given back or has ended since."""
+        over = []
+        if not invoice.is_paid and not invoice.open:
+            return False
+        for item in invoice.items:
+            net, tax = self.given_back(item)
+            net, tax = net - item.credited, tax - item.credited_tax
+            check(net >= 0, tax >= 0)
+            if net or tax:
+                item.credited, item.credited_tax = item.credited + net, item.credited_tax + tax
+                over.append((item, net, tax))
+        if not over:
+            return False
+        net, tax = sum(net for _, net, _ in over), sum(tax for *_, tax in over)
+        self.credit_notes.append(net + tax)
+        was_open = invoice.open
+        beyond = max(net + tax - was_open, 0)
+        invoice.credited += net + tax
+        invoice.credited_tax += tax
+        for number in sorted(invoice.paid, reverse=True):
+            part = min(beyond, invoice.paid[number])
+            invoice.paid[number] -= part
+            self.payments[number].left += part
+            beyond -= part
+        invoice.written -= beyond
+        if invoice.is_paid:
+            lost_tax = half_up(beyond, invoice.tax, invoice.total)
+            self.tax -= tax - lost_tax
+            self.losses -= beyond - lost_tax
+            self.products -= sum(net for item, net, _ in over if not item.terms)
+        elif self.due_by == "invoice":
+            self.tax -= tax
+        if was_open and not invoice.open and not invoice.is_paid and invoice.paid.total():
+            self.whole(invoice)
+        return True
+
+    def given_back(self, item: Item) -> tuple[int, int]:
+        """Net and tax of an item that were given back, or are not due any more."""
+        if not item.terms:
+            if item.is_dropped:
+                return item.net, item.tax
+            net = min(half_up(item.refunded, item.net, item.net + item.tax), item.net)
+            return net, item.refunded - net
+        paid = unpaid = 0
+        for term in item.terms:
+            if term.is_over and term.is_paid:
+                paid += term.refunded
+            else:
+                paid += term.allowed
+                unpaid += term.price - term.allowed if term.is_over else 0
+        tax = max(item.refunded - paid, 0) + half_up(unpaid, item.tax, item.net)
+        return paid + unpaid, item.tax if paid + unpaid == item.net else min(tax, item.tax)
+
+    # Losses
+
+    def write_off(self, invoice: Invoice, *, keep: bool) -> None:
+        """What is open is lost. What was paid is the price of the terms, which end or go on."""
+        lost, paid = invoice.open, invoice.paid.total()
+        check(lost)
+        if lost <= self.tolerance and paid:
+            invoice.written += lost
+            self.whole(invoice)
+            return
+        due = [term for term in invoice.terms if term.is_due]
+        tax = invoice.tax - invoice.credited_tax
+        paid_tax = half_up(paid, tax, paid + lost)
+        weights = [term.price - term.allowed for term in due]
+        weights += [item.net for item in invoice.products]
+        delivered = paid + lost - tax - sum(weights)
+        rest = paid - paid_tax - delivered
+        shares = in_proportion(max(rest, 0), weights)
+        self.losses += max(-rest, 0)
+        self.tax += paid_tax if self.due_by == "payment" else paid_tax - tax
+        if paid:
+            self.products += sum(weights[len(due) :])
+            self.losses += sum(weights[len(due) :]) - sum(shares[len(due) :])
+        invoice.written += lost
+        invoice.is_paid = paid > 0
+        for term, share in zip(due, shares, strict=False):
+            term.allowed = term.allowed if paid else 0
+            term.price, term.since, term.had = share + term.allowed, 0, 0
+            if term.price:
+                term.receive()
+            if not keep:
+                term.end()
+        if not keep:
+            for item in invoice.items:
+                item.is_over = item.is_over or any(term in due for term in item.terms)
+
+    # Issues
+
+    def deliver(self, issue: int, terms: Iterable[int]) -> None:
+        """An issue was delivered from terms, by their numbers; those that are paid earn."""
+        every = [term for invoice in self.invoices for term in invoice.terms]
+        for number in terms:
+            term = every[number]
+            term.delivered.append(issue)
+            if term.is_paid:
+                term.earned += term.due() - term.earned
+
+    def undo(self, issue: int) -> None:
+        """What was delivered of an issue was not."""
+        for invoice in self.invoices:
+            for term in invoice.terms:
+                if issue in term.delivered:
+                    term.delivered.remove(issue)
+                    if term.is_paid:
+                        term.earned += term.due() - term.earned
+
+    # Payers and months
+
+    def merge(self, kept: int, gone: int) -> None:
+        """All invoices and payments of one payer are another's."""
+        for invoice in self.invoices:
+            invoice.payer = kept if invoice.payer == gone else invoice.payer
+        for payment in self.payments:
+            payment.payer = kept if payment.payer == gone else payment.payer
+
+    def close_month(self) -> None:
+        """The oldest open month is closed, once it has ended."""
+        check(self.open_since[:7] < self.today[:7])
+        year, month = int(self.open_since[:4]), int(self.open_since[5:7])
+        self.open_since = f"{year + month // 12}-{month % 12 + 1:02}-01"
+
+    # What follows
+
+    def balances(self) -> dict[str, int]:
+        """Return what each account of the journal stands at; those with nothing are left out."""
+        waiting = [invoice for invoice in self.invoices if invoice.open]
+        terms = [term for invoice in self.invoices for term in invoice.terms]
+        deposits = sum(invoice.paid.total() for invoice in waiting)
+        found = {
+            "bank": sum(payment.cents - payment.fee for payment in self.payments),
+            "fees": sum(payment.fee for payment in self.payments),
+            "prepayments": -deposits - sum(payment.left for payment in self.payments),
+            "receivables": deposits + sum(invoice.open for invoice in waiting),
+            "unpaid": -sum(map(unpaid_net, waiting)),
+            "deferred": -sum(term.unearned for term in terms),
+            "revenue": -sum(term.earned for term in terms),
+            "product_revenue": -self.products,
+            "losses": self.losses,
+            "tax": -self.tax,
+        }
+        if self.due_by == "payment":
+            found["tax_not_due"] = -sum(each.tax - each.credited_tax for each in waiting)
+        return {account: cents for account, cents in found.items() if cents}
