@@ -10,6 +10,7 @@ from benchmarks import (
     circulation,
     complete,
     console,
+    documents,
     feed,
     filters,
     growth,
@@ -49,6 +50,7 @@ BENCHMARKS = {
     "filters": Benchmark(filters.measure, subscribers=870_000, rounds=21),
     "console": Benchmark(console.measure, subscribers=1_000_000, rounds=20),
     "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
+    "billing-documents": Benchmark(documents.measure, subscribers=5_000, rounds=3),
 }
 
 

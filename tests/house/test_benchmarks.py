@@ -20,7 +20,11 @@ SECONDS_MAX = 300
 
 @ONLY_LONG
 @pytest.mark.parametrize(
-    "name", ["imports", "complete", "mapped", "growth", "feed", "filters", "console"]
+    "name",
+    [
+        *("imports", "complete", "mapped", "growth", "feed", "filters", "console"),
+        "billing-documents",
+    ],
 )
 def test_a_benchmark_of_a_small_publisher_prints_its_table(name: str, tmp_path: Path) -> None:
     """For any figures. The other benchmarks measure servers, and take longer."""
