@@ -29,6 +29,7 @@ def test_each_expected_document_is_made(renderer: Renderer) -> None:
 
 
 def test_the_same_invoice_gets_the_same_bytes_in_every_process() -> None:
+    """decisions, "How documents are made"."""
     with Renderer(Appearance()) as renderer:
         first = renderer.pdf(INVOICE)
         other = renderer.pdf(SAMPLES["receipt-en"])
@@ -190,3 +191,10 @@ def test_the_colour_and_the_logo_of_the_account_are_used() -> None:
     # The name stands in the address's sender line and twice more; the logo takes its place above.
     assert lines_of(plain)[0] == SELLER.name
     assert lines_of(with_logo)[0] == f"{SELLER.name} · Lindenallee 12 · 10115 Berlin"
+
+
+def test_the_days_of_a_period_are_printed_in_words(renderer: Renderer) -> None:
+    line = msgspec.structs.replace(LINE, first_issue="", last_issue="")
+    line = msgspec.structs.replace(line, period="12 Ausgaben, bis 2027-11-30, 2027-13-01")
+    shown = lines_of(renderer.pdf(msgspec.structs.replace(INVOICE, lines=(line,))))
+    assert "Feldpost · 12 Ausgaben, bis 30. November 2027, 2027-13-01" in shown

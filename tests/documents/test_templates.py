@@ -141,6 +141,7 @@ def test_a_template_that_takes_too_much_memory_ends_with_a_sentence(folder: Path
     ],
 )
 def test_a_template_reads_only_its_folder(folder: Path, code: str, why: str) -> None:
+    """decisions, "How documents are made"."""
     path = folder / "texts.typ"
     path.write_text(f"{code}\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
     with pytest.raises(BadInput, match=rf"texts\.typ, line 1: .*{why}"):

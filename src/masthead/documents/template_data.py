@@ -4,6 +4,7 @@ Amounts and days have the form of the document's language, by the data of Unicod
 get texts as values, never as markup, so that no name can be taken for a command of a template.
 """
 
+import re
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -17,6 +18,7 @@ from babel.numbers import format_currency, format_decimal
 
 from masthead.billing.printed import Language, Line, Payer, PrintedInvoice, Seller
 from masthead.billing.references import spaced, transfer_code
+from masthead.contract.moments import is_day
 from masthead.contract.printable import printable, single_spaced
 from masthead.documents.electronic_invoice import details_of, xml_of
 
@@ -24,6 +26,7 @@ _WORD_MAX = 28
 """The most characters of a word on one line; a longer one may break anywhere."""
 
 _BREAK = "\u200b"
+_DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b")
 _LETTER = {"US", "CA", "MX", "CO", "CL", "PH"}
 """Countries that print on US Letter; all others print on A4."""
 
@@ -129,9 +132,12 @@ class _Words(NamedTuple):
         """Return a day in words: ``28 November 2026``, ``28. November 2026``; "" for None."""
         if day is None:
             return ""
-        return format_date(
-            date.fromisoformat(day), "long", locale=_locale(self.language, of_days=True)
-        )
+        locale = _locale(self.language, of_days=True)
+        return format_date(date.fromisoformat(day), "long", locale=locale)
+
+    def period(self, text: str) -> str:
+        """Return the text of a period with its days in words."""
+        return _DAY.sub(lambda found: self.day(found[0]) if is_day(found[0]) else found[0], text)
 
 
 @cache
@@ -146,7 +152,9 @@ def _line(line: Line, words: _Words, *, with_tax: bool) -> dict[str, Any]:
     *details, reader = details_of(line) if line.reader.strip() else [*details_of(line), ""]
     return {
         "description": text_of(line.description),
-        "details": [text_of(each) for each in details],
+        "details": [
+            text_of(words.period(each) if each == line.period else each) for each in details
+        ],
         "reader": text_of(reader),
         "copies": line.copies,
         "price_of_one": words.number(amount // line.copies) if is_exact else "",
