@@ -45,6 +45,7 @@ def balances(desk: Desk, day: str | None = None) -> dict[str, tuple[int, int]]:
 
 
 def test_what_is_earned_is_an_entry_for_each_day_and_publication(desk: Desk) -> None:
+    """decisions, "What the journal derives"."""
     revenue(desk, (TIDE, "earned", 999, "2026-10-14"), (TIDE, "received", 999, "2026-11-01"))
     revenue(desk, (TIDE, "earned", 100, "2026-11-01"), (TIDE, "earned", 20, "2026-11-01"))
     revenue(desk, (EBB, "earned", -30, "2026-11-01"), (EBB, "earned", 5, "2026-11-02"))

@@ -140,6 +140,7 @@ def test_the_head_of_a_file_for_datev_has_31_fields() -> None:
 
 
 def test_an_entry_of_three_lines_takes_two_rows_for_datev() -> None:
+    """decisions, "The journal in DATEV's format"."""
     first, second = written([entry(PAID, invoice="2026-000123")])[2:]
     shown = {1: "49,00", 2: '"S"', 3: '"EUR"', 7: NUMBERS["bank"], 8: NUMBERS["prepayments"]}
     shown |= {10: "2411", 11: '"2026-000123"', 14: '"payment 7"', 114: "0"}
