@@ -38,7 +38,7 @@ def test_the_pdf_has_a_valid_electronic_invoice_inside(renderer: Renderer, name:
 
 
 def test_the_metadata_say_what_is_inside(renderer: Renderer) -> None:
-    reader = PdfReader(BytesIO(renderer.pdf(INVOICE)))
+    reader = PdfReader(BytesIO(renderer.pdf(INVOICE)), strict=True)
     packet = reader.root_object["/Metadata"].get_object().get_data()  # type: ignore[union-attr]
     root = ET.fromstring(packet)
     fx = "{urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#}"

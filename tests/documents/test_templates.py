@@ -68,6 +68,7 @@ def test_an_exported_file_is_not_written_over(folder: Path) -> None:
         ("invoice.typ", "#let totals", "#let (totals", "unclosed delimiter"),
         ("base.typ", "fill: colour, weight", "fill: colur, weight", "unknown variable: colur"),
         ("texts.typ", '"Kundennummer"', "nummer", "unknown variable: nummer"),
+        ("base.typ", '"Libertinus Serif"', '"Libertine"', "unknown font family: libertine"),
     ],
 )
 def test_an_error_of_a_template_has_its_file_and_line(
@@ -207,3 +208,22 @@ def test_typst_is_loaded_only_in_the_children() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_font_in_the_folder_is_used(folder: Path) -> None:
+    fonts = Path(pytest.importorskip("matplotlib").get_data_path()) / "fonts" / "ttf"
+    (folder / "fonts").mkdir()
+    for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"):
+        (folder / "fonts" / name).write_bytes((fonts / name).read_bytes())
+    _changed(folder, "base.typ", '"Libertinus Serif"', '"DejaVu Sans"')
+    pdf = made(INVOICE, Appearance(templates=folder))
+    assert b"+DejaVuSans-Bold" in pdf
+    assert b"+Libertinus" not in pdf
+    assert "Rechnung 2026-000123" in lines_of(pdf)
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("masthead.documents.rendering._NEEDED", ("babel", "no_such_package"))
+    with pytest.raises(BadInput, match="no_such_package, which is not installed here") as refused:
+        Renderer(Appearance())
+    assert refused.value.code == "needs_billing_packages"

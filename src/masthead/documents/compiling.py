@@ -38,6 +38,7 @@ _MISSING = "could not be displayed with font"
 _PRIVATE = "the PDF contains the codepoint"
 _REPLACEMENT = "\ufffd"
 _PLACE = re.compile(r"┌─ (\S.*?):(\d+):\d+$", re.MULTILINE)
+_UNKNOWN_FONT = "unknown font family"
 _NETWORK = "failed to download package"
 _STANDARD = re.compile(r"^PDF/A-3a error: ")
 
@@ -66,18 +67,18 @@ class Compiler:
         """Return the PDF of an invoice, from what ``template_data.invoice_data`` returns.
 
         Characters that no font has are replaced by U+FFFD. Raises BadInput for an error of a
-        template, with its file and line.
+        template, and for a font that is not there, with the file and line.
         """
         try:
             pdf = self._compiled(_MAIN, data)
         except typst.TypstError as error:
             if _MISSING not in error.diagnostic and _PRIVATE not in error.diagnostic:
-                raise self._sentence(error) from error
+                raise _sentence(error, self._folder) from error
             shown = {name: self._shown(value) for name, value in data.items() if name != "xml"}
             try:
                 pdf = self._compiled(_MAIN, data | shown)
             except typst.TypstError as second:
-                raise self._sentence(second) from second
+                raise _sentence(second, self._folder) from second
         return named_as_invoice(pdf)
 
     def png(self, data: dict[str, Any]) -> list[bytes]:
@@ -88,13 +89,16 @@ class Compiler:
         return made if isinstance(made, list) else [made or b""]
 
     def _compiled(self, main: bytes, data: dict[str, Any]) -> bytes:
-        made = self._typst.compile(
+        made, warnings = self._typst.compile_with_warnings(
             input=main,
             sys_inputs=_inputs(data),
             format="pdf",
             pdf_standards=["a-3a"],
             timestamp=_moment(data),
         )
+        for warning in warnings:
+            if warning.message.startswith(_UNKNOWN_FONT):
+                raise _sentence(warning, self._folder)
         assert isinstance(made, bytes)
         return made
 
@@ -123,20 +127,6 @@ class Compiler:
                 self._has_glyph[character] = True
         return self._has_glyph[character]
 
-    def _sentence(self, error: typst.TypstError) -> BadInput:
-        """Return the first error of a template as one sentence, with its file and line."""
-        message = _STANDARD.sub("", error.message).replace(f"{self._folder}/", "")
-        if _NETWORK in message:
-            message = "a package cannot be loaded: templates use no packages"
-        hints = [hint for hint in error.hints if not hint.startswith("at ")]
-        hint = f" ({hints[0]})" if hints else ""
-        places = [
-            f"{name}, line {line}: "
-            for name, line in _PLACE.findall(error.diagnostic)
-            if not name.startswith("__")
-        ]
-        return BadInput(f"{places[0] if places else ''}{' '.join(message.split())}{hint}")
-
 
 def _inputs(data: dict[str, Any]) -> dict[str, str]:
     return {"data": msgspec.json.encode(data).decode()}
@@ -144,3 +134,18 @@ def _inputs(data: dict[str, Any]) -> dict[str, str]:
 
 def _moment(data: dict[str, Any]) -> int:
     return int(datetime.fromisoformat(data["date"]).replace(tzinfo=UTC).timestamp())
+
+
+def _sentence(error: typst.TypstError | typst.TypstWarning, folder: Path) -> BadInput:
+    """Return the first error of a template as one sentence, with its file and line."""
+    message = _STANDARD.sub("", error.message).replace(f"{folder}/", "")
+    if _NETWORK in message:
+        message = "a package cannot be loaded: templates use no packages"
+    hints = [hint for hint in error.hints if not hint.startswith("at ")]
+    hint = f" ({hints[0]})" if hints else ""
+    places = [
+        f"{name}, line {line}: "
+        for name, line in _PLACE.findall(error.diagnostic)
+        if not name.startswith("__")
+    ]
+    return BadInput(f"{places[0] if places else ''}{' '.join(message.split())}{hint}")
