@@ -113,3 +113,30 @@ def test_a_payer_gets_a_vat_number(shop: str) -> None:
     ]
     assert "give --vat-id or --no-vat-id" in refused(shop, "payer", "set", 1, exit_status=2)
     assert "no subscriber 9" in refused(shop, "payer", "set", 9, "--no-vat-id")
+
+
+def test_a_part_of_a_price_is_digital(shop: str) -> None:
+    bundle = ("catalogue", "bundle")
+    run(shop, *bundle, "add", "Both", "--line=1:12:Both:40", "--digital-share=25")
+    run(shop, *bundle, "set", "4", "--line=1:12:Both:44")
+    assert run(shop, *bundle, "list")[-1] == (
+        "  publication 1: 12 issues, Both, 44.00 USD, 25 % of it digital"
+    )
+    assert run(shop, *bundle, "set", "4", "--digital-share=30") == ["bundle 4: changed lines"]
+    assert run(shop, *bundle, "set", "4", "--digital-share=30")[0].startswith("nothing changed")
+    assert "30 % of it digital" in run(shop, *bundle, "list")[-1]
+    assert run(shop, *bundle, "set", "4", "--digital-share=0") == ["bundle 4: changed lines"]
+    assert run(shop, *bundle, "list")[-1].endswith("44.00 USD")
+    assert "the bundle has none" in refused(shop, *bundle, "set", "1", "--digital-share=30")
+    assert "not a percentage" in refused(shop, *bundle, "set", "4", "--digital-share=x")
+
+
+def test_an_order_shows_its_shipping(shop: str) -> None:
+    run(shop, "billing", "shipping", "add", "Print", "5.00", "--from=2020-01-01")
+    begin(shop)
+    (placed,) = run(shop, "order", "add", "--bundle=1", "--subscriber=1")[:1]
+    assert placed.startswith("order 1 of subscriber 1: 42.45 USD, not paid")
+    shown = run(shop, "order", "show", "1")
+    assert "shipping: 5.00 USD" in shown
+    assert "grand_total: 42.45 USD" in shown
+    assert "sub_total: 35.00 USD" in shown

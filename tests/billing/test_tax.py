@@ -314,6 +314,7 @@ def test_what_is_no_percentage_is_refused(text: str) -> None:
         ((None, "Austria"), "AT"),
         (("", "Österreich"), "AT"),
         (("USA", None), "US"),
+        (("A", "Austria"), "AT"),
         (("Nowhere",), None),
         (("", None), ""),
     ],

@@ -27,16 +27,18 @@ class Place(NamedTuple):
 
 
 def country_of(*texts: str | None) -> str | None:
-    """Return the code of the country that the first of the texts names that is not empty.
+    """Return the code of the country that the first of the texts names that names one.
 
-    The text is a code with two letters, or the English or German name of a country. Returns None if
-    it is something else, and "" if all texts are empty. Raises BadUsage if a name cannot be looked
-    up, because the extra ``billing`` is not installed.
+    A text is a code with two letters, or the English or German name of a country. Returns None if
+    none of them is, and "" if all texts are empty. Raises BadUsage if a name cannot be looked up,
+    because the extra ``billing`` is not installed.
     """
-    text = next((text.strip() for text in texts if text and text.strip()), "").upper()
-    if not text or text in CODES:
-        return text
-    return _OTHER_NAMES.get(text) or _codes_by_name().get(text)
+    given = [text.strip().upper() for text in texts if text and text.strip()]
+    for text in given:
+        code = text if text in CODES else _OTHER_NAMES.get(text) or _codes_by_name().get(text)
+        if code:
+            return code
+    return None if given else ""
 
 
 @lru_cache(maxsize=1)

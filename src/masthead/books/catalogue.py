@@ -254,6 +254,7 @@ def add_bundle(
     price: int | None,
     tax: int,
     *,
+    digital_share: int | None = None,
     dry_run: bool = False,
 ) -> Done:
     """Add a bundle; its price is the sum of its lines, and a given ``price`` must match.
@@ -261,6 +262,7 @@ def add_bundle(
     Raises what :func:`set_bundle` raises for its lines.
     """
     with books.change(dry_run=dry_run) as change:
+        lines = catalogue.with_digital_share(lines, digital_share)
         key, price = catalogue.add_bundle(change, name, lines, price, tax)
         prices = (
             f"{in_currency(price, change.currency)} and tax {in_currency(tax, change.currency)}"
@@ -276,16 +278,22 @@ def set_bundle(
     values: Values,
     lines: Sequence[Line] = (),
     *,
+    digital_share: int | None = None,
     dry_run: bool = False,
 ) -> Done:
     """Change a bundle for later orders; ``lines``, if given, replace all lines.
 
-    Without lines, a new price is also the price of the bundle's only line. Raises NotFound if there
-    is no such bundle or publication, BadInput if the prices of the lines do not add up to the
-    bundle's, or if two lines have the same publication and type.
+    Without lines, a new price is also the price of the bundle's only line. ``digital_share`` is the
+    part of the price of lines of type Both that is for the digital issues, in hundredths of a
+    percent. Raises NotFound if there is no such bundle or publication. Raises BadInput if the
+    prices of the lines do not add up to the bundle's, if two lines have the same publication and
+    type, and for a digital share of a bundle without a line of type Both.
     """
     with books.change(dry_run=dry_run) as change:
         changed = catalogue.set_bundle(change, bundle_id, values, lines)
+        if digital_share is not None:
+            of_lines = catalogue.set_digital_share(change, bundle_id, digital_share)
+            changed = list(dict.fromkeys([*changed, *of_lines]))
         done = Done(bundle_id, _changed("bundle", bundle_id, changed))
         if changed:
             change.say(done.sentence)

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from masthead.books import payments, term_payments
 from masthead.books.account import Books, refresh_touched
-from masthead.books.invoicing import bill, billed_as_ordered
+from masthead.books.invoicing import Billed, bill
 from masthead.books.order_lines import Lines
 from masthead.books.payer_payments import Incoming, receive
 from masthead.circulation.amounts import CENTS_MAX, decimal, in_currency
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
+from masthead.store.billing.order_tax import taxed
 from masthead.store.billing.settings import is_billing
 from masthead.store.books import order_money, order_readers, order_records, similar_readers
 from masthead.store.books.earlier_orders import history_until
@@ -163,8 +164,10 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     ]
     lines.tell_apart(zip(priced_items, recipients, strict=True))
 
-    # What does it cost, and is it a gift?
+    # What does it cost, with tax and shipping, and is it a gift?
+    priced_items, shipping = taxed(change, payer, priced_items, recipients)
     cents = sum(priced.net + priced.tax for priced in priced_items)
+    cents += sum(part.net + part.tax for part in shipping)
     if cents > CENTS_MAX:
         most = in_currency(CENTS_MAX, change.currency)
         raise RefusedOrder("price", f"the order is over {most} in all")
@@ -183,14 +186,16 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
         address_id = next((each for each in addresses if each is not None), None)
         items.append(OrderedItem(item_id, purchase_id, priced, address_id, gifts[number]))
     lines.write()
-    order_records.add_order(change, order_id, order, content, payer, items)
+    order_records.add_order(change, order_id, order, content, payer, items, shipping)
 
     # What is paid is received, and partly earned if grace issues come out of it.
     if order.is_paid:
         term_payments.receive(change, [term for term in lines.terms if term.is_due])
     invoice = None
     if is_billed:
-        invoice = _bill(change, order_id, order, lines.subscriptions, is_paid=was_paid)
+        billed = Billed({item.order_item_id: item.priced.parts for item in items}, shipping)
+        change.touch(lines.subscriptions)
+        invoice = _bill(change, order_id, order, billed, is_paid=was_paid)
     return Placed(
         order_id,
         False,
@@ -206,18 +211,11 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
 
 
 def _bill(
-    change: Operation,
-    order_id: int,
-    order: Order,
-    subscriptions: Sequence[int],
-    *,
-    is_paid: bool,
+    change: Operation, order_id: int, order: Order, billed: Billed, *, is_paid: bool
 ) -> str | None:
     """Make the invoice of a new order; one that is paid gets a receipt, and its payment today."""
-    change.touch(subscriptions)
     refresh_touched(change)
-    ordered = order_money.find_order(change, order_id)
-    invoice = bill(change, order_id, billed_as_ordered(change, ordered), is_paid=is_paid)
+    invoice = bill(change, order_id, billed, is_paid=is_paid)
     if invoice is None:
         return None
     if is_paid:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from masthead.billing.tax import percent_of, percent_text
 from masthead.books import catalogue
 from masthead.circulation.amounts import cents_of, in_currency
 from masthead.circulation.copy_classes import FREE
@@ -99,12 +100,19 @@ _LINES = click.option(
     "they are earned (1:unlimited:Digital:99.00:1:24). Once for each publication and type.",
 )
 
+_DIGITAL_SHARE = click.option(
+    "--digital-share",
+    help="The percentage of the price of lines of type Both that is for the digital issues, such "
+    "as 30; they have a tax rate of their own (`masthead billing rates`).",
+)
+
 
 @bundles.command("add")
 @click.argument("name")
 @_LINES
 @click.option("--price", type=Amount(), help="The sum of its lines' prices; checked if given.")
 @click.option("--tax", type=Amount(), default=0, help="The tax on the whole bundle.  [default: 0]")
+@_DIGITAL_SHARE
 @dry_run
 @account_options
 def add_bundle(
@@ -112,6 +120,7 @@ def add_bundle(
     lines: tuple[catalogue.Line, ...],
     price: int | None,
     tax: int,
+    digital_share: str | None,
     account: int | None,
     database: str,
     *,
@@ -124,7 +133,11 @@ def add_bundle(
     if not lines:
         raise BadUsage("give its lines: --line publication:issues:type:price")
     books = books_of(account, database)
-    show(catalogue.add_bundle(books, name, lines, price, tax, dry_run=dry_run), dry_run=dry_run)
+    share = None if digital_share is None else percent_of(digital_share)
+    done = catalogue.add_bundle(
+        books, name, lines, price, tax, digital_share=share, dry_run=dry_run
+    )
+    show(done, dry_run=dry_run)
 
 
 @bundles.command("set")
@@ -133,6 +146,7 @@ def add_bundle(
 @_LINES
 @click.option("--price", type=Amount(), help="The new price of a bundle that has one line.")
 @click.option("--tax", type=Amount())
+@_DIGITAL_SHARE
 @click.option("--active", is_flag=True, help="Sell it again.")
 @dry_run
 @account_options
@@ -145,15 +159,19 @@ def set_bundle(
     account: int | None,
     database: str,
     *,
+    digital_share: str | None,
     active: bool,
     dry_run: bool,
 ) -> None:
     """Change a bundle for later orders; --line replaces all its lines."""
     given = {"name": name, "price": price, "tax": tax, "active": True if active else None}
-    values = given_of({**given, "line": lines or None})
-    values.pop("line", None)
+    share = None if digital_share is None else percent_of(digital_share)
+    values = given_of({**given, "line": lines or None, "digital_share": share})
+    values = {name: value for name, value in values.items() if name in given}
     books = books_of(account, database)
-    done = catalogue.set_bundle(books, bundle_id, values, lines, dry_run=dry_run)
+    done = catalogue.set_bundle(
+        books, bundle_id, values, lines, digital_share=share, dry_run=dry_run
+    )
     show(done, dry_run=dry_run)
 
 
@@ -172,9 +190,11 @@ def list_bundles(account: int | None, database: str, *, with_retired: bool) -> N
             issues = _UNLIMITED if line.issues < 0 else f"{line.issues} issues"
             copies = f", {line.copies} copies" if line.copies > 1 else ""
             months = f" over {line.months} months" if line.months else ""
+            share = line.digital_share
+            digital = f", {percent_text(share)} of it digital" if share else ""
             click.echo(
                 f"  publication {line.publication_id}: {issues}, {line.type}{copies}, "
-                f"{in_currency(line.price, currency)}{months}"
+                f"{in_currency(line.price, currency)}{months}{digital}"
             )
 
 

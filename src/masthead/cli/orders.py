@@ -236,6 +236,8 @@ def show(order_id: int | None, reference: str | None, account: int | None, datab
         is_money = value is not None and name in _TOTALS
         text = _amount(str(value), currency) if is_money else "" if value is None else value
         click.echo(f"{name}: {printable(text)}")
+    if found.shipping:
+        click.echo(f"shipping: {in_currency(found.shipping, currency)}")
     if found.is_history:
         click.echo(f"history: {why_history(books)}, so it is neither paid nor refunded here")
     elif not found.fields["paid_on"] and found.due != stored_cents(

@@ -49,7 +49,11 @@ Values = Mapping[str, Value]
 
 
 class Line(NamedTuple):
-    """What a bundle gives of one publication; if ``issues`` is -1, unlimited for ``months``."""
+    """What a bundle gives of one publication; if ``issues`` is -1, unlimited for ``months``.
+
+    ``digital_share`` is the part of the price of a line of type Both that is for the digital
+    issues, in hundredths of a percent; None is none.
+    """
 
     publication_id: int
     issues: int
@@ -57,6 +61,7 @@ class Line(NamedTuple):
     copies: int
     price: int
     months: int | None = None
+    digital_share: int | None = None
 
 
 def _listed(reading: Reading, kind: type[Shape], thing: Thing) -> list[Shape]:
@@ -98,7 +103,8 @@ def lines_of(connection: Connection, account_id: int, bundle_id: int) -> list[Li
     return connection.rows_as(
         Line,
         """
-        SELECT publication_id, issues, type, copies, price, months FROM bundle_lines
+        SELECT publication_id, issues, type, copies, price, months, digital_share
+        FROM bundle_lines
         WHERE account_id = :account_id AND bundle_id = :bundle_id ORDER BY line_number
         """,
         account_id=account_id,
@@ -111,7 +117,8 @@ def lines_by_bundle(connection: Connection, account_id: int) -> dict[int, list[L
     found: dict[int, list[Line]] = {}
     for bundle_id, *line in connection.rows(
         """
-        SELECT bundle_id, publication_id, issues, type, copies, price, months FROM bundle_lines
+        SELECT bundle_id, publication_id, issues, type, copies, price, months, digital_share
+        FROM bundle_lines
         WHERE account_id = :account_id ORDER BY bundle_id, line_number
         """,
         account_id=account_id,
@@ -275,7 +282,8 @@ def set_bundle(
 ) -> list[str]:
     """Change a bundle for later orders; return the names of the values that changed.
 
-    ``lines``, if not empty, replace all lines. Without lines, a new price is also the price of the
+    ``lines``, if not empty, replace all lines; a line without a digital share keeps the one that
+    there was for its publication. Without lines, a new price is also the price of the
     bundle's only line. Raises NotFound if there is no such bundle or publication, BadInput if the
     prices of the lines do not add up to the bundle's, or if two lines have the same publication and
     type.
@@ -292,12 +300,51 @@ def set_bundle(
             code="lines_without_prices",
         )
     if lines:
+        lines = _with_shares(lines, before)
         values = {**values, "price": _check_lines(books, lines, given)}
     changed = set_values(books, "bundle", bundle_id, values)
     if lines and list(lines) != before:
         _write_lines(books, bundle_id, lines)
         changed = [*changed, "lines"]
     return changed
+
+
+def set_digital_share(books: Operation, bundle_id: int, share: int) -> list[str]:
+    """Set the digital share of the lines of type Both of a bundle, for later orders.
+
+    Returns the names of the values that changed. Raises BadInput if the bundle has no such line,
+    NotFound if there is no such bundle.
+    """
+    _found(books, "bundle", bundle_id)
+    before = lines_of(books.connection, books.account_id, bundle_id)
+    lines = with_digital_share(before, share)
+    if lines == before:
+        return []
+    _write_lines(books, bundle_id, lines)
+    return ["lines"]
+
+
+def with_digital_share(lines: Sequence[Line], share: int | None) -> list[Line]:
+    """Return lines, those of type Both with a digital share in hundredths of a percent.
+
+    Raises BadInput for a share if no line is of type Both.
+    """
+    if share is not None and all(line.type != "Both" for line in lines):
+        raise BadInput("a digital share is for a line of type Both, and the bundle has none")
+    return [
+        line._replace(digital_share=share) if share is not None and line.type == "Both" else line
+        for line in lines
+    ]
+
+
+def _with_shares(lines: Sequence[Line], before: Sequence[Line]) -> list[Line]:
+    shares = {(line.publication_id, line.type): line.digital_share for line in before}
+    return [
+        line._replace(digital_share=shares.get((line.publication_id, line.type)))
+        if line.digital_share is None
+        else line
+        for line in lines
+    ]
 
 
 def _check_name(thing: Thing, values: Values) -> None:

@@ -6,6 +6,7 @@ The functions run in an operation (``store.books.operation``).
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from masthead.billing.tax import TaxPart
 from masthead.circulation.amounts import CENTS_MAX, decimal, spread
 from masthead.circulation.ordering import COPIES_MAX, Item, RefusedOrder
 from masthead.errors import BadInput
@@ -20,7 +21,8 @@ class PricedItem(NamedTuple):
 
     They are those of all copies, and so are the copies of the lines. ``list_price`` is what one
     costs in the catalogue, in cents with tax, if the order has another price. A product has no
-    lines.
+    lines. ``parts`` add up to the net price and the tax; only an account that bills has them
+    (``store.billing.order_tax``).
     """
 
     item: Item
@@ -28,6 +30,7 @@ class PricedItem(NamedTuple):
     tax: int
     list_price: int | None
     lines: Sequence[Line]
+    parts: Sequence[TaxPart] = ()
 
 
 def price_item(books: Operation, number: int, item: Item) -> PricedItem:

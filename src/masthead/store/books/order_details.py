@@ -90,17 +90,23 @@ class ItemShown(NamedTuple):
 
 
 class OrderShown(NamedTuple):
-    """An order: its fields by name, its items, and whether it is from before the opening."""
+    """An order: its fields by name, its items, and whether it is from before the opening.
+
+    ``shipping`` is its shipping with tax, in cents, which its grand total includes.
+    """
 
     fields: dict[str, int | str | None]
     items: list[ItemShown]
     is_history: bool
+    shipping: int = 0
 
     @property
     def due(self) -> int:
         """The cents with tax that are still due; 0 if the order is paid, or is history."""
-        is_settled = self.fields["paid_on"] or self.is_history
-        return 0 if is_settled else sum(item.due for item in self.items)
+        if self.fields["paid_on"] or self.is_history:
+            return 0
+        of_items = sum(item.due for item in self.items)
+        return of_items + self.shipping if of_items else 0
 
 
 def show_order(
@@ -116,21 +122,26 @@ def show_order(
     if reference is not None:
         condition, value = "external_reference_lower = :value", ascii_lower(reference)
     row = connection.row(
-        f"SELECT {', '.join(_FIELDS)} FROM orders WHERE account_id = :account_id AND {condition}",
+        f"""
+        SELECT {", ".join(_FIELDS)}, shipping + shipping_tax FROM orders
+        WHERE account_id = :account_id AND {condition}
+        """,
         account_id=account_id,
         value=value,
     )
     if row is None:
         named = order_id if reference is None else f"with the reference {reference!r}"
         raise NotFound(f"account {account_id} has no order {named}", code="unknown_order")
-    fields = dict(zip(_FIELDS, row, strict=True))
+    *values, shipping = row
+    fields = dict(zip(_FIELDS, values, strict=True))
     rows = _items(connection, account_id, row[0])
     terms = _terms(connection, account_id, [item[0] for item in rows])
     items = [
         ItemShown._make((*item, [term for term in terms if term.order_item_id == item[0]]))
         for item in rows
     ]
-    return OrderShown(fields, items, row[0] <= history_until(connection, account_id))
+    is_history = row[0] <= history_until(connection, account_id)
+    return OrderShown(fields, items, is_history, shipping)
 
 
 def _items(connection: Connection, account_id: int, order_id: int) -> list[Row]:

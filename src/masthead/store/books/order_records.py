@@ -7,6 +7,7 @@ functions run in an operation (``store.books.operation``).
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from masthead.billing.tax import TaxPart
 from masthead.circulation.amounts import decimal, shortest
 from masthead.circulation.ordering import Order
 from masthead.store.books.item_pricing import PricedItem
@@ -119,8 +120,12 @@ def add_order(
     content: str,
     payer: Resolved,
     items: Sequence[OrderedItem],
+    shipping: Sequence[TaxPart] = (),
 ) -> None:
-    """Add an order with its items and their purchases; ``content`` is the order's digest."""
+    """Add an order with its items, their purchases, and its shipping.
+
+    ``content`` is the order's digest.
+    """
     paid_on = books.today if order.is_paid else None
     mailing = (each.mailing_address_id for each in items)
     books.add(
@@ -133,7 +138,7 @@ def add_order(
         channel_id=order.channel_id,
         order_date=books.now,
         is_gift=int(any(each.is_gift for each in items)),
-        **_totals(each.priced for each in items),
+        **_totals((each.priced for each in items), shipping),
         external_reference=order.reference,
         content_digest=content,
         paid_on=paid_on,
@@ -167,18 +172,28 @@ def add_order(
             bundle_id=priced.item.bundle_id,
             product_id=priced.item.product_id,
             fulfilled_date=books.now if order.is_fulfilled and not priced.lines else None,
-            **_totals([priced]),
+            **_totals_of([priced]),
             purchase_id=purchase_id,
             copies=priced.item.copies,
             list_price=priced.list_price,
         )
 
 
-def _totals(priced_items: Iterable[PricedItem]) -> dict[str, str]:
+def _totals(
+    priced_items: Iterable[PricedItem], shipping: Sequence[TaxPart]
+) -> dict[str, str | int]:
+    """Return the totals of an order: the subtotal is without shipping, the others are with it."""
+    net, tax = sum(part.net for part in shipping), sum(part.tax for part in shipping)
+    return {**_totals_of(priced_items, net, tax), "shipping": net, "shipping_tax": tax}
+
+
+def _totals_of(
+    priced_items: Iterable[PricedItem], shipping: int = 0, shipping_tax: int = 0
+) -> dict[str, str]:
     sums = [(priced.net, priced.tax) for priced in priced_items]
     net, tax = (sum(each) for each in zip(*sums, strict=True))
     return {
         "sub_total": shortest(net),
-        "tax_total": shortest(tax),
-        "grand_total": shortest(net + tax),
+        "tax_total": shortest(tax + shipping_tax),
+        "grand_total": shortest(net + tax + shipping + shipping_tax),
     }
