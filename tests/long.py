@@ -15,6 +15,7 @@ options in ``CASES``, and are marked with ``MORE_WITH_EVERY``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -22,12 +23,14 @@ from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 ONLY_LONG = pytest.mark.only_long
 ONLY_EVERY = pytest.mark.only_every
 MORE_WITH_EVERY = pytest.mark.more_with_every
 ONE_SERVER = pytest.mark.one_server
 
+_RUNS_ON_CITUS = pytest.mark.only_every("test-citus runs it on PostgreSQL")
 _HAS_NEIGHBOUR = pytest.mark.only_long("its neighbour on SQLite is in the short form")
 
 SHORT_ON_SQLITE = pytest.mark.parametrize(
@@ -54,25 +57,39 @@ FILES_SHORT_ON_SQLITE = {
     "circulation/test_interface.py",
     "circulation/test_many_orders.py",
     "circulation/test_personal_books.py",
-    "circulation/test_reports.py",
-    "circulation/test_who_is_who.py",
     "console/test_counting.py",
     "console/test_mail_file.py",
     "console/test_responses.py",
     "console/test_twice.py",
     "loading/test_brake.py",
+    "loading/test_rejects.py",
+}
+"""The same for whole files: other files of the short form run most of their statements on both."""
+
+FILES_ON_CITUS = {
+    "circulation/test_closing.py",
+    "circulation/test_opening.py",
+    "circulation/test_operation.py",
+    "circulation/test_orders.py",
+    "circulation/test_reopening.py",
+    "circulation/test_reports.py",
+    "circulation/test_who_is_who.py",
+    "console/test_sent_again.py",
     "loading/test_cleaning.py",
     "loading/test_complete.py",
     "loading/test_doubts.py",
     "loading/test_dry_run.py",
     "loading/test_erased.py",
     "loading/test_erasing.py",
+    "loading/test_export.py",
+    "loading/test_import.py",
     "loading/test_natural_keys.py",
-    "loading/test_rejects.py",
     "loading/test_tenants.py",
     "store/test_removing.py",
 }
-"""The same for whole files: other files of the short form run most of their statements on both."""
+"""Files whose tests run on SQLite and, as `make test-citus`, on Citus, which is a PostgreSQL that
+refuses more. Only ``--every`` also runs them on a single PostgreSQL server, except those that
+Citus cannot run (``ONE_SERVER``)."""
 
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
@@ -110,6 +127,7 @@ FILES_ON_SQLITE = {
     "api/test_home_page.py",
     "api/test_logs_of_app.py",
     "api/test_parameters.py",
+    "api/test_schemathesis.py",
     "api/test_snapshot_lines.py",
     "api/test_temporary_files.py",
 }
@@ -184,7 +202,8 @@ def left_out(
 ) -> list[pytest.Item]:
     """Mark what only some forms have; return the items that the form does not run.
 
-    ``with_neighbours`` keeps the second database of ``SHORT_ON_SQLITE`` in the short form.
+    ``with_neighbours`` keeps the second database of ``SHORT_ON_SQLITE`` and ``FILES_ON_CITUS`` in
+    the short form.
     """
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
@@ -192,19 +211,18 @@ def left_out(
         if _has_neighbour_on_sqlite(item):
             if _is_near_sqlite(item):
                 item.add_marker(ONLY_EVERY)
+            elif _runs_on_citus(item):
+                item.add_marker(_RUNS_ON_CITUS)
             elif _file_of(item) in FILES_SHORT_ON_SQLITE:
                 item.add_marker(_HAS_NEIGHBOUR)
     if config.option.every:
         return []
-    kept = _HAS_NEIGHBOUR.mark.args if with_neighbours else None
+    kept = {_HAS_NEIGHBOUR.mark.args, _RUNS_ON_CITUS.mark.args} if with_neighbours else set()
+    names = ["only_every"] if config.option.long else ["only_every", "only_long"]
     return [
         item
         for item in items
-        if item.get_closest_marker("only_every")
-        or (
-            not config.option.long
-            and any(mark.args != kept for mark in item.iter_markers("only_long"))
-        )
+        if any(mark.args not in kept for name in names for mark in item.iter_markers(name))
     ]
 
 
@@ -222,5 +240,15 @@ def _is_near_sqlite(item: pytest.Item) -> bool:
     return is_on_another_server or is_in_folder or _file_of(item) in FILES_ON_SQLITE
 
 
+def _runs_on_citus(item: pytest.Item) -> bool:
+    others = ("one_server", "only_long")
+    return _file_of(item) in FILES_ON_CITUS and not any(map(item.get_closest_marker, others))
+
+
 def _file_of(item: pytest.Item) -> str:
-    return f"{item.path.parent.name}/{item.path.name}"
+    return _end_of(item.path)
+
+
+@cache
+def _end_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"

@@ -88,10 +88,11 @@ def _check_items(desk: Desk) -> None:
             raise Differs(f"item {item} of {most} and {most_tax} tax: {refunded} back, {net} net")
 
 
-def check_files(desk: Desk) -> None:
+def check_files(desk: Desk, of: int | None = None) -> None:
     """Raise Differs unless a list's entries = the rows of its files = its count (number 4).
 
-    The main list of an issue and its gap lists have no subscription in common.
+    With ``of``, only the files of that issue are written, since each file is a connection. The main
+    list of an issue and its gap lists have no subscription in common.
     """
     lists = desk.rows(
         """
@@ -111,8 +112,8 @@ def check_files(desk: Desk) -> None:
     for number, count, issue in lists:
         own = [key for list_id, key in entries if list_id == number]
         of_issue.setdefault(issue, []).extend(own)
-        written = 0
-        for digital in (False, True):
+        written = len(own) if of not in {None, issue} else 0
+        for digital in (False, True) if of in {None, issue} else ():
             written_list = Written(issue, number)
             with mail_file_rows(desk.books, written_list, digital=digital) as rows:
                 written += sum(1 for _ in rows)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -100,14 +101,17 @@ class Books(Orders):
 
     def take_back_cents(self, number: int, cents: int) -> None:
         """Take back what was earned: cent by cent, where it stands ahead of today."""
+        ahead = Counter[date]()
+        for row in self.revenue:
+            if (row.term, row.kind) == (number, "earned") and row.on > self.today:
+                ahead[row.on] += row.cents
+        back = Counter[date]()
         for _ in range(cents):
-            days = {row.on for row in self.revenue if row.term == number and row.on > self.today
-                    and self.earned_on(number, row.on) > 0}  # fmt: skip
-            self.book(number, None, "earned", -1, max(days, default=self.today))
-
-    def earned_on(self, number: int, day: date) -> int:
-        return sum(row.cents for row in self.revenue
-                   if (row.term, row.kind, row.on) == (number, "earned", day))  # fmt: skip
+            day = max((day for day, rest in ahead.items() if rest > 0), default=self.today)
+            ahead[day] -= 1
+            back[day] += 1
+        for day, taken in back.items():
+            self.book(number, None, "earned", -taken, day)
 
     # Service
 

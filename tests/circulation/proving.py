@@ -52,7 +52,8 @@ class Proof:
         self._poll()
 
     def pass_days(self, days: int) -> None:
-        """Let days pass."""
+        """Let days pass, before which the files of all lists are compared."""
+        check_files(self.office)
         self.office.step(days)
         self.books.today = type(self.books.today).fromordinal(self.books.today.toordinal() + days)
 
@@ -82,7 +83,7 @@ class Proof:
         check_money(self.office)
         self._revenue = check_revenue(self.office, self._revenue)
         if name in {"close", "gap", "reopen"}:
-            check_files(self.office)
+            check_files(self.office, given["issue"])
         self._poll()
         self.refused += found == _REFUSED
         self.done += found != _REFUSED
