@@ -61,8 +61,8 @@ check: lint format-check types imports
 	$(BIN)/pytest -n 2 --dist worksteal $(APART) --no-processes
 	@echo "Left out: tests that need PostgreSQL or a process (make test)."
 
-# For a part of the tests, the other checks do not run. The types are checked beside the tests, since
-# each of the two leaves a processor idle at times.
+# For a part of the tests, the other checks do not run. The types are checked beside the tests,
+# since each of the two leaves a processor idle at times.
 ifeq ($(ARGS),)
 test: lint format-check imports
 	@$(MAKE) --jobs 2 types tests
