@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from benchmarks import (
+    billing_bank,
     circulation,
     complete,
     console,
@@ -49,6 +50,7 @@ BENCHMARKS = {
     "migration": Benchmark(migration.measure, subscribers=870_000, seconds=5),
     "filters": Benchmark(filters.measure, subscribers=870_000, rounds=21),
     "console": Benchmark(console.measure, subscribers=1_000_000, rounds=20),
+    "billing-bank": Benchmark(billing_bank.measure, subscribers=50_000),
     "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
     "billing-documents": Benchmark(documents.measure, subscribers=5_000, rounds=3),
 }

@@ -6,7 +6,7 @@ An entry that fits only by its amount and name is proposed. Everything else a pe
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -117,19 +117,24 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def match(
-    cents: int, name: str, texts: Iterable[str], named: Sequence[Claim], alike: Sequence[Claim]
+    cents: int,
+    name: str,
+    references: Container[str],
+    named: Sequence[Claim],
+    alike: Sequence[Claim],
 ) -> Match:
     """Return what an entry of ``cents`` is for.
 
-    ``named`` are the invoices whose reference or number is in its ``texts``; ``alike`` are open
-    invoices of its amount. One open invoice that is named by its reference is settled. So is one
-    that is named by its number, if the amount or the name of the payer fits too: digits can be
-    mistyped. Two payers are never chosen from.
+    ``named`` are the invoices whose reference or number is in its texts, ``references`` those in
+    its texts; ``alike`` are open invoices of its amount. One open invoice that is named by its
+    reference is settled. So is one that is named by its number, if the amount or the name of the
+    payer fits too: digits can be mistyped. Two payers are never chosen from.
     """
     if cents <= 0:
         return Match("unknown", None, "the money went out")
-    references = {each for text in texts for each in references_in(text)}
-    by_reference = [each for each in named if each.payment_reference in references]
+    by_reference = [
+        each for each in named if each.payment_reference and each.payment_reference in references
+    ]
     open_ones = [each for each in by_reference or named if each.open_cents > 0]
     if len({each.subscriber_id for each in by_reference or named}) > 1:
         return Match("unknown", None, "it names invoices of several payers")

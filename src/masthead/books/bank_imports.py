@@ -133,6 +133,7 @@ class _Importing:
         self._payment_type = mapping.payment_type if mapping else "transfer"
         self._account = ""
         self._file_id: int | None = None
+        self._next_id = 0
         self._seen: set[str] = set()
         self._open: dict[int, int] = {}
         """What is open of the invoices that were paid by this file."""
@@ -172,7 +173,8 @@ class _Importing:
             self._file_id = bank_entries.add_file(
                 self._change, file.name, file.digest, self._account
             )
-        named = self._named(new)
+        references = [_references(each) for each in new]
+        named = self._named(new, references)
         unnamed = {each.cents for each, claims in zip(new, named, strict=True) if not claims}
         self._look_up_amounts(unnamed)
         found = {
@@ -190,17 +192,21 @@ class _Importing:
                 if each.cents < 0
             },
         )
-        for entry, claims in zip(new, named, strict=True):
-            self._take(entry, claims, found, returned)
+        self._next_id = self._change.new_id("bank_entries")
+        first = len(self.read)
+        for entry, own, claims in zip(new, references, named, strict=True):
+            done = self._match(entry, own, claims)
+            self._take(entry, done, found, _why_returned(claims, returned))
+        # Queued together: a payment writes what is queued, one statement for each table.
+        for each in self.read[first:]:
+            bank_entries.add_entry(self._change, each.entry)
 
-    def _named(self, entries: Sequence[Entry]) -> list[list[Claim]]:
+    def _named(self, entries: Sequence[Entry], references: Sequence[set[str]]) -> list[list[Claim]]:
         """Return the invoices that each entry names."""
         form = self._settings.invoice_number
-        numbers, references = list[set[str]](), list[set[str]]()
-        for each in entries:
-            texts = _texts(each)
-            numbers.append({found for text in texts for found in numbers_in(text, form)})
-            references.append({found for text in texts for found in references_in(text)})
+        numbers = [
+            {found for text in _texts(each) for found in numbers_in(text, form)} for each in entries
+        ]
         claims = bank_entries.claims_named(
             self._change, sorted(set().union(*numbers)), sorted(set().union(*references))
         )
@@ -234,19 +240,18 @@ class _Importing:
                 by_name = self._alike[claim.open_cents].setdefault(words_of(name), [])
                 by_name.append(claim)
 
-    def _take(
-        self,
-        entry: Entry,
-        named: Sequence[Claim],
-        found: dict[int, Invoice],
-        returned: ByInvoice,
-    ) -> None:
+    def _match(self, entry: Entry, references: set[str], named: Sequence[Claim]) -> Match:
         alike = self._alike.get(entry.cents, {}).get(words_of(entry.name), [])
-        done = match(entry.cents, entry.name, _texts(entry), self._now(named), self._now(alike))
+        done = match(entry.cents, entry.name, references, self._now(named), self._now(alike))
         if done.status == "settled" and not 0 <= entry.fee <= entry.cents:
-            done = Match("proposed", done.claim, "its fee is more than its amount")
+            return Match("proposed", done.claim, "its fee is more than its amount")
+        return done
+
+    def _take(
+        self, entry: Entry, done: Match, found: dict[int, Invoice], why_returned: str
+    ) -> None:
         payment: Received | None = None
-        why = done.why
+        why = why_returned if entry.cents < 0 and why_returned else done.why
         if done.status == "settled" and done.claim is not None:
             invoice = found[done.claim.invoice_id]
             invoice = invoice._replace(open_cents=done.claim.open_cents)
@@ -254,8 +259,6 @@ class _Importing:
             for each in payment.invoices:
                 self._open[each.invoice_id] = each.open_cents
             why = f"{payment.sentence} ({why})"
-        elif entry.cents < 0 and named:
-            why = _why_returned(named, returned)
         self._store(entry, done, payment, why)
 
     def _now(self, claims: Sequence[Claim]) -> list[Claim]:
@@ -280,7 +283,7 @@ class _Importing:
         assert self._file_id is not None
         claim = done.claim
         stored = BankEntry(
-            bank_entry_id=self._change.new_id("bank_entries"),
+            bank_entry_id=self._next_id,
             bank_file_id=self._file_id,
             fingerprint=entry.fingerprint,
             value_date=entry.value_date,
@@ -297,7 +300,7 @@ class _Importing:
             return_reason=entry.return_reason or None,
             reason=None,
         )
-        bank_entries.add_entry(self._change, stored)
+        self._next_id += 1
         number = claim.number_text if claim else None
         self.read.append(Read(stored, number, why, self._change.currency))
 
@@ -306,8 +309,15 @@ def _texts(entry: Entry) -> tuple[str, ...]:
     return tuple(text for text in (entry.reference, entry.end_to_end_id) if text)
 
 
+def _references(entry: Entry) -> set[str]:
+    return {found for text in _texts(entry) for found in references_in(text)}
+
+
 def _why_returned(named: Sequence[Claim], payments: ByInvoice) -> str:
-    (claim, *_) = named
+    """Return which payment an entry that names invoices seems to give back, "" if it names none."""
+    if not named:
+        return ""
+    claim = named[0]
     payment = payments.get(claim.invoice_id)
     if payment is None:
         return f"the money went out, and it names invoice {claim.number_text}"
