@@ -118,17 +118,17 @@ def test_a_payer_gets_a_vat_number(shop: str) -> None:
 def test_a_part_of_a_price_is_digital(shop: str) -> None:
     bundle = ("catalogue", "bundle")
     run(shop, *bundle, "add", "Both", "--line=1:12:Both:40", "--digital-share=25")
-    run(shop, *bundle, "set", "4", "--line=1:12:Both:44")
+    run(shop, *bundle, "set", "3", "--line=1:12:Both:44")
     assert run(shop, *bundle, "list")[-1] == (
         "  publication 1: 12 issues, Both, 44.00 USD, 25 % of it digital"
     )
-    assert run(shop, *bundle, "set", "4", "--digital-share=30") == ["bundle 4: changed lines"]
-    assert run(shop, *bundle, "set", "4", "--digital-share=30")[0].startswith("nothing changed")
+    assert run(shop, *bundle, "set", "3", "--digital-share=30") == ["bundle 3: changed lines"]
+    assert run(shop, *bundle, "set", "3", "--digital-share=30")[0].startswith("nothing changed")
     assert "30 % of it digital" in run(shop, *bundle, "list")[-1]
-    assert run(shop, *bundle, "set", "4", "--digital-share=0") == ["bundle 4: changed lines"]
+    assert run(shop, *bundle, "set", "3", "--digital-share=0") == ["bundle 3: changed lines"]
     assert run(shop, *bundle, "list")[-1].endswith("44.00 USD")
     assert "the bundle has none" in refused(shop, *bundle, "set", "1", "--digital-share=30")
-    assert "not a percentage" in refused(shop, *bundle, "set", "4", "--digital-share=x")
+    assert "not a percentage" in refused(shop, *bundle, "set", "3", "--digital-share=x")
 
 
 def test_an_order_shows_its_shipping(shop: str) -> None:
