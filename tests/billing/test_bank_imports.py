@@ -8,7 +8,7 @@ import pytest
 
 from masthead.bank_files.csv_mapping import Columns, Mapping
 from masthead.billing.references import creditor_reference, spaced
-from masthead.books import bank_imports
+from masthead.books import bank_decisions, bank_imports
 from masthead.books.bank_imports import import_file
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
 from tests.billing import bureau as desks
@@ -119,31 +119,31 @@ def test_amount_and_name_are_proposed_and_confirmed(bank: Desk, tmp_path: Path) 
     done = import_file(bank.books, written(tmp_path, booked(WHOLE, "thanks", "AMES ADA")))
     assert statuses(done) == ["proposed"]
     assert shown(bank, one).invoice.open_cents == 1284
-    (waiting,) = bank_imports.to_decide(bank.books)
+    (waiting,) = bank_decisions.to_decide(bank.books)
     assert (waiting.number, waiting.entry.bank_entry_id) == (NUMBER, 1)
-    assert bank_imports.confirm(bank.books, 1).sentence == (
+    assert bank_decisions.confirm(bank.books, 1).sentence == (
         "entry 1: payment 1 of 12.84 USD; invoice 2026-000001 is paid"
     )
     assert stored(bank, "status", "payment_id") == [("taken", 1)]
-    assert bank_imports.to_decide(bank.books) == []
-    assert "entry 1 is taken already" in refused(bank, bank_imports.confirm, 1)
+    assert bank_decisions.to_decide(bank.books) == []
+    assert "entry 1 is taken already" in refused(bank, bank_decisions.confirm, 1)
 
 
 def test_an_unknown_entry_is_assigned_to_an_invoice_or_a_payer(bank: Desk, tmp_path: Path) -> None:
     one = order(bank)
     import_file(bank.books, written(tmp_path, booked("2.84", "hello"), booked("10.00", "hi")))
-    assert "nothing is proposed for entry 1" in refused(bank, bank_imports.confirm, 1)
-    bank_imports.assign(bank.books, 1, invoice=NUMBER)
+    assert "nothing is proposed for entry 1" in refused(bank, bank_decisions.confirm, 1)
+    bank_decisions.assign(bank.books, 1, invoice=NUMBER)
     assert shown(bank, one).invoice.open_cents == 1000
-    bank_imports.assign(bank.books, 2, subscriber_id=1)
+    bank_decisions.assign(bank.books, 2, subscriber_id=1)
     assert shown(bank, one).invoice.open_cents == 0
     assert stored(bank, "status", "subscriber_id") == [("taken", 1), ("taken", 1)]
 
 
 def test_an_ignored_entry_loses_its_words(bank: Desk, tmp_path: Path) -> None:
     import_file(bank.books, written(tmp_path, booked("-1.00", "fees of April")))
-    assert "went out" in refused(bank, bank_imports.assign, 1, subscriber_id=1)
-    bank_imports.ignore(bank.books, 1, "A fee of the bank")
+    assert "went out" in refused(bank, bank_decisions.assign, 1, subscriber_id=1)
+    bank_decisions.ignore(bank.books, 1, "A fee of the bank")
     assert stored(bank, "status", "name", "reference", "reason") == [
         ("ignored", None, None, "A fee of the bank")
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from masthead.bank_files.csv_mapping import read_mapping
-from masthead.books import bank_imports
+from masthead.books import bank_decisions, bank_imports
 from masthead.books.bank_imports import Read
 from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of, say
 from masthead.contract.printable import printable
@@ -64,7 +64,7 @@ def _list(status: str, entries: Sequence[Read]) -> None:
 @account_options
 def proposals(after: int, limit: int, account: int | None, database: str) -> None:
     """List the entries of statements that wait for a decision, the oldest first."""
-    for each in bank_imports.to_decide(books_of(account, database), after=after, limit=limit):
+    for each in bank_decisions.to_decide(books_of(account, database), after=after, limit=limit):
         click.echo(printable(each.sentence))
 
 
@@ -74,7 +74,7 @@ def proposals(after: int, limit: int, account: int | None, database: str) -> Non
 @account_options
 def confirm(entry_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
     """Book an entry as the payment of the invoice that is proposed for it."""
-    done = bank_imports.confirm(books_of(account, database), entry_id, dry_run=dry_run)
+    done = bank_decisions.confirm(books_of(account, database), entry_id, dry_run=dry_run)
     say(done, dry_run=dry_run)
 
 
@@ -96,7 +96,7 @@ def assign(
     """Book an entry as a payment of an invoice or of a payer."""
     if invoice is None and subscriber_id is None:
         raise BadUsage("give the number of the --invoice, or the --payer")
-    done = bank_imports.assign(
+    done = bank_decisions.assign(
         books_of(account, database),
         entry_id,
         invoice=invoice,
@@ -115,7 +115,7 @@ def ignore(
     entry_id: int, reason: str | None, account: int | None, database: str, *, dry_run: bool
 ) -> None:
     """Mark an entry as no payment of a payer; its name and its texts are deleted."""
-    done = bank_imports.ignore(books_of(account, database), entry_id, reason, dry_run=dry_run)
+    done = bank_decisions.ignore(books_of(account, database), entry_id, reason, dry_run=dry_run)
     say(done, dry_run=dry_run)
 
 
