@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from masthead.books import (
+    cancelling,
     closed_months,
     disputes,
     invoices,
@@ -169,3 +170,10 @@ def test_a_month_can_be_closed_in_which_a_refunded_product_was_open_again(bureau
     pay(bureau, one, Incoming(856))
     invoices.cancel(bureau.books, number_of(bureau, one))
     assert closed_months.close(bureau.books, "2026-04").receivables == 856
+
+
+def test_an_unpaid_subscription_that_was_credited_does_not_come_back(bureau: Desk) -> None:
+    one = order(bureau)
+    cancelling.cancel(bureau.books, 1, refund=False)
+    assert shown(bureau, one).invoice.open_cents == 0
+    assert "a credit note was made" in refused(bureau, cancelling.uncancel, 1)

@@ -57,7 +57,12 @@ def credit_what_ended(
     credited = invoices.credited_lines(change, invoice.invoice_id)
     found = parts_of(change, invoice)
     is_whole = found.order.paid_on is not None
-    if not is_whole and not invoice.open_cents:
+    was_lost = (
+        not is_whole
+        and not invoice.open_cents
+        and payments.settled_of(change, invoice.invoice_id).written_off > 0
+    )
+    if was_lost and not any(term.is_due for term in found.terms):
         return None
     over = list[_Ended]()
     for item in found.order.items:
@@ -68,7 +73,7 @@ def credit_what_ended(
         before = [line for line in credited if line.order_item_id == item.order_item_id]
         net -= sum(line.net for line in before)
         tax -= sum(line.tax for line in before)
-        if net < 0 or tax < 0:
+        if was_lost or net < 0 or tax < 0:
             raise BadInput(
                 f"a credit note was made for {order_named(change, order_id)}, and it is not taken "
                 "back: order the same again",
