@@ -14,6 +14,7 @@ from masthead.books import (
     cancelling,
     closed_months,
     disputes,
+    erasure,
     invoices,
     issues,
     orders,
@@ -27,6 +28,7 @@ from masthead.circulation import ordering
 from masthead.circulation.ordering import Order, Person
 from masthead.errors import MastheadError
 from tests.billing import bureau
+from tests.billing.compared import invoices_of, of_model, of_product
 from tests.billing.model import Billing, Item, Refused, Term
 from tests.billing.offers import OFFERS, fill
 from tests.billing.sums import check_sums
@@ -54,6 +56,7 @@ class Clerk:
         self.desk = desk
         self.model = Billing(bureau.TODAY, tolerance=tolerance, due_by=due_by)
         self.payers = [1, 2, 3]
+        self.made: set[int] = set()
         self.history: list[str] = []
         self.counts = {True: 0, False: 0}
         """How many operations were done, and refused."""
@@ -108,14 +111,11 @@ class Clerk:
 
     def number(self, invoice: int) -> str:
         """Return the number on an invoice."""
-        return str(self._invoices()[invoice]["number_text"])
+        return str(invoices_of(self.desk)[invoice]["number_text"])
 
     def order_id(self, invoice: int) -> int:
         """Return the order of an invoice."""
-        return int(self._invoices()[invoice]["order_id"])
-
-    def _invoices(self) -> list[dict[str, Any]]:
-        return [row for row in self.desk.table("invoices") if row["kind"] != "credit_note"]
+        return int(invoices_of(self.desk)[invoice]["order_id"])
 
     def _item(self, invoice: int, item: int) -> tuple[Invoice, Item, int]:
         found = self.model.invoices[invoice]
@@ -234,19 +234,64 @@ class Clerk:
 
         return self._both(product, model)
 
-    def _cancel(self, term: int, *, refund: bool) -> bool:
-        """Cancel the subscription of a term."""
+    def _cancel(self, term: int, *, refund: bool, later: int = 0) -> bool:
+        """Cancel the subscription of a term: now, or after an issue that is to come."""
+        key = self.desk.table("terms")[term]["subscription_id"]
+
+        after = None
+        if later:
+            ((publication,),) = self.desk.rows(
+                "SELECT publication_id FROM subscriptions "
+                "WHERE account_id = :account_id AND subscription_id = :key",
+                key=key,
+            )
+            after = self._coming(publication)[later - 1]
+
+        def model() -> None:
+            if after is None:
+                self.model.end_subscriptions({key: refund})
+
+        return self._both(
+            lambda: cancelling.cancel(self.desk.books, key, refund=refund, after_issue=after),
+            model,
+            may_refuse=True,
+        )
+
+    def _uncancel(self, term: int) -> bool:
         key = self.desk.table("terms")[term]["subscription_id"]
 
         def model() -> None:
-            self.model.end_subscription(key, refund=refund)
-            for invoice in self.model.invoices:
-                if any(each.subscription == key for each in invoice.terms):
-                    self.model.note(invoice)
+            if key in self.model.ended:
+                self.model.go_on(key)
+
+        return self._both(lambda: cancelling.uncancel(self.desk.books, key), model, may_refuse=True)
+
+    def _erase(self, payer: int, *, refund: bool) -> bool:
+        """Erase a payer; what readers still have ends before."""
+        books = self.desk.books
+        ends = [each.subscription_id for each in erasure.left(books, payer)]
+        self.payers.remove(payer)
+
+        def model() -> None:
+            for key in ends:
+                self.model.end_subscriptions({key: refund})
 
         return self._both(
-            lambda: cancelling.cancel(self.desk.books, key, refund=refund), model, may_refuse=True
+            lambda: erasure.erase(books, payer, "refund" if refund else "earn", leave_traces=True),
+            model,
         )
+
+    def _make(self, order_id: int) -> bool:
+        """Make the invoice of an order of before billing: a mug for Ben."""
+
+        def model() -> None:
+            if order_id in self.made:
+                raise Refused
+            self.made.add(order_id)
+            net, tax, _ = OFFERS[0]
+            self.model.order(self.model.payer_of(2), [Item(net, tax, [])], is_paid=False)
+
+        return self._both(lambda: invoices.make(self.desk.books, order_id), model)
 
     def _close(self, publication: int, gap: bool = False) -> bool:
         """Close the next issue of a publication, or make a gap list of the latest one."""
@@ -275,6 +320,20 @@ class Clerk:
         ids = [row["term_id"] for row in self.desk.table("terms")]
         new = [term for key, term in self._delivered().items() if key not in before]
         self.model.deliver(issue, [ids.index(term) for term in new])
+        ends = {
+            row["subscription_id"]: bool(row["is_refund"])
+            for row in self.desk.table("cancellations")
+            if row["ended_issue_id"] == issue and row["subscription_id"] not in self.model.ended
+        }
+        if ends:
+            self.model.end_subscriptions(ends, issue)
+
+    def _coming(self, publication: int) -> list[int]:
+        return [
+            row["issue_id"]
+            for row in self.desk.table("issues")
+            if row["publication_id"] == publication and not row["closed_at"]
+        ]
 
     def _reopen(self, publication: int) -> bool:
         closed = [
@@ -286,9 +345,15 @@ class Clerk:
             return False
         return self._both(
             lambda: issues.reopen(self.desk.books, closed[-1]),
-            lambda: self.model.undo(closed[-1]),
+            lambda: self._undo(closed[-1]),
             may_refuse=True,
         )
+
+    def _undo(self, issue: int) -> None:
+        for key, (last, _) in list(self.model.ended.items()):
+            if last == issue:
+                self.model.go_on(key)
+        self.model.undo(issue)
 
     def _merge(self, kept: int, gone: int) -> bool:
         if kept != gone:
@@ -318,7 +383,7 @@ class Clerk:
 
     def compare(self) -> None:
         """Raise Differs if the product is not what the model says, or its sums do not agree."""
-        shown, expected = self._shown(), self._expected()
+        shown, expected = of_product(self.desk), of_model(self.model)
         for name, rows in expected.items():
             if shown[name] != rows:
                 last = self.history[-1:] or ["at the beginning"]
@@ -327,88 +392,3 @@ class Clerk:
             check_sums(self.desk)
         except AssertionError as error:
             raise Differs(f"{self.history[-1:]}: {error}") from error
-
-    def _shown(self) -> dict[str, Any]:
-        table = self.desk.table
-        balances = bureau.accounts(self.desk)
-        earned = sum(row["cents"] for row in table("revenue") if row["kind"] == "earned")
-        balances["deferred"] = balances.get("deferred", 0) + earned
-        balances["revenue"] = balances.get("revenue", 0) - earned
-        booked: dict[tuple[int, str], int] = {}
-        for row in table("revenue"):
-            key = row["term_id"], row["kind"]
-            booked[key] = booked.get(key, 0) + row["cents"]
-        paid = {row["order_id"]: row["paid_on"] for row in table("orders")}
-        return {
-            "invoices": [
-                (
-                    row["subscriber_id"],
-                    row["net"],
-                    row["tax"],
-                    row["total"],
-                    row["open_cents"],
-                    paid[row["order_id"]] is not None,
-                )
-                for row in self._invoices()
-            ],
-            "credit notes": [
-                row["total"] for row in table("invoices") if row["kind"] == "credit_note"
-            ],
-            "payments": [
-                (
-                    row["subscriber_id"],
-                    row["kind"],
-                    row["value_date"],
-                    row["cents"],
-                    row["fee"],
-                    row["left_cents"],
-                )
-                for row in table("payments")
-            ],
-            "terms": [
-                (
-                    row["price"],
-                    row["issues_left"],
-                    row["paid_on"] is not None,
-                    *(
-                        booked.get((row["term_id"], kind), 0)
-                        for kind in ("received", "earned", "refunded")
-                    ),
-                )
-                for row in table("terms")
-            ],
-            "months": [row["month_id"] for row in table("closed_months")][-1:],
-            "balances": {name: cents for name, cents in balances.items() if cents},
-        }
-
-    def _expected(self) -> dict[str, Any]:
-        model = self.model
-        first = date.fromisoformat(model.open_since) - timedelta(1)
-        began = date.fromisoformat(bureau.TODAY)
-        return {
-            "invoices": [
-                (each.payer, each.net, each.tax, each.total, each.open, each.is_paid)
-                for each in model.invoices
-            ],
-            "credit notes": model.credit_notes,
-            "payments": [
-                (each.payer, each.kind, each.day, each.cents, each.fee, each.left)
-                for each in model.payments
-            ],
-            "terms": [
-                (
-                    term.price,
-                    0 if term.is_over else term.issues - len(term.delivered),
-                    term.is_paid,
-                    term.received,
-                    term.earned,
-                    term.refunded,
-                )
-                for invoice in model.invoices
-                for term in invoice.terms
-            ],
-            "months": []
-            if (first.year, first.month) < (began.year, began.month)
-            else [first.year * 100 + first.month],
-            "balances": model.balances(),
-        }

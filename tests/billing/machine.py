@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.billing.clerk import Clerk
+from tests.billing.offers import EARLIER
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -43,7 +44,10 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "credit": {"invoice": _PICK, "item": _PICK, "cents": _CENTS},
     "write_off": {"invoice": _PICK, "keep": _YES},
     "dispute": {"invoice": _PICK, "is_upheld": _YES},
-    "cancel": {"term": _PICK, "refund": _YES},
+    "cancel": {"term": _PICK, "refund": _YES, "later": st.sampled_from([0, 0, 1, 2])},
+    "uncancel": {"term": _PICK},
+    "erase": {"payer": _PICK, "refund": _YES},
+    "make": {"order_id": st.sampled_from(EARLIER)},
     "close": {"publication": st.sampled_from([1, 1, 2]), "gap": _SELDOM},
     "reopen": {"publication": st.sampled_from([1, 2])},
     "merge": {"kept": _PICK, "gone": _PICK},
@@ -75,6 +79,8 @@ def chosen(clerk: Clerk, name: str, numbers: dict[str, Any]) -> dict[str, Any] |
             given[argument] = many[argument] - 1 - given[argument] % many[argument]
     for argument in {"payer", "kept", "gone"} & given.keys():
         given[argument] = clerk.payers[given[argument] % len(clerk.payers)]
+    if name == "erase" and (len(clerk.payers) < 2 or numbers["payer"] < 4):
+        return None
     if name == "pay":
         invoice = given["invoice"]
         given["cents"] += 1284 if invoice is None else model.invoices[invoice].open

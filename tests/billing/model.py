@@ -8,6 +8,7 @@ fact. Amounts are whole cents; days are ``YYYY-MM-DD``. An operation that must b
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING
 
 from tests.billing.model_records import (
@@ -40,6 +41,10 @@ class Billing:
         self.invoices: list[Invoice] = []
         self.payments: list[Payment] = []
         self.credit_notes: list[int] = []
+        self.merged: dict[int, int] = {}
+        self.ended: dict[int, tuple[int | None, bytes | None]] = {}
+        """Subscriptions that have ended: with which issue, and how all was before; None instead if
+        there is a credit note."""
         self.tax = self.losses = self.products = 0
         """What is due to the tax office, lost, and revenue of products."""
 
@@ -213,6 +218,28 @@ class Billing:
             if (most := self.most_back(invoice, item)) or not is_over:
                 self.give_back(invoice, item, most)
 
+    def end_subscriptions(self, ends: dict[int, bool], issue: int | None = None) -> None:
+        """Subscriptions end, with a refund or without; then come the credit notes."""
+        kept = pickle.dumps(self.invoices)
+        for key, refund in ends.items():
+            self.end_subscription(key, refund=refund)
+        for invoice in self.invoices:
+            keys = {term.subscription for term in invoice.terms} & ends.keys()
+            if keys and self.note(invoice):
+                self.ended |= dict.fromkeys(keys, (issue, None))
+        for key in ends:
+            self.ended.setdefault(key, (issue, kept))
+
+    def go_on(self, key: int) -> None:
+        """Undo the end of a subscription, unless there is a credit note."""
+        _, kept = self.ended.pop(key)
+        check(kept)
+        before = pickle.loads(kept or b"")
+        for invoice, was in zip(self.invoices, before, strict=False):
+            for term, old in zip(invoice.terms, was.terms, strict=True):
+                if term.subscription == key and not old.is_over:
+                    term.earned, term.is_over = old.earned, False
+
     def end_subscription(self, key: int, *, refund: bool) -> None:
         """All terms of a subscription end; what is unearned is given back with its tax, or kept."""
         for invoice in self.invoices:
@@ -229,7 +256,8 @@ class Billing:
     def note(self, invoice: Invoice) -> bool:
         """Make the credit note of what of an order was given back or has ended since."""
         over = []
-        if not invoice.is_paid and not invoice.open:
+        if not invoice.is_paid and not invoice.open and invoice.written:
+            check(not any(term.is_due for term in invoice.terms))
             return False
         for item in invoice.items:
             net, tax = self.given_back(item)
@@ -338,8 +366,15 @@ class Billing:
 
     # Payers and months
 
+    def payer_of(self, payer: int) -> int:
+        """Who has what a payer had, after all merging."""
+        while payer in self.merged:
+            payer = self.merged[payer]
+        return payer
+
     def merge(self, kept: int, gone: int) -> None:
         """All invoices and payments of one payer are another's."""
+        self.merged[gone] = kept
         for invoice in self.invoices:
             invoice.payer = kept if invoice.payer == gone else invoice.payer
         for payment in self.payments:

@@ -18,6 +18,10 @@ OFFERS: dict[int, tuple[int, int, tuple[tuple[int, int, int], ...]]] = {
 """Net, tax, and lines (publication, issues, net) of what is sold; 0 is the mug."""
 
 
+EARLIER = (1, 2)
+"""The orders of before billing: a mug for Ben, which was not paid."""
+
+
 def fill(desk: Desk, **settings: str) -> None:
     """Write the account of ``bureau``, and what else is sold."""
     bureau.fill(desk, **settings)
@@ -34,6 +38,26 @@ def fill(desk: Desk, **settings: str) -> None:
             for n in range(2, 15)
         ],
     )
+    for order_id in EARLIER:
+        desk.put(
+            "orders",
+            order_id=order_id,
+            subscriber_id=2,
+            billing_address_id=2,
+            order_date="2026-03-01 10:00:00",
+            sub_total="9",
+            tax_total="0.63",
+            grand_total="9.63",
+        )
+        desk.put(
+            "order_items",
+            order_item_id=order_id,
+            order_id=order_id,
+            product_id=1,
+            sub_total="9",
+            tax_total="0.63",
+            grand_total="9.63",
+        )
     for bundle_id, (net, tax, lines) in OFFERS.items():
         if bundle_id > 1:
             desk.put("bundles", bundle_id=bundle_id, name=f"Offer {bundle_id}", price=net, tax=tax)

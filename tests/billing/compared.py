@@ -1,0 +1,103 @@
+"""What the tables of billing hold, and what they hold by the model, in the same form."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+from tests.billing import bureau
+
+if TYPE_CHECKING:
+    from tests.billing.model import Billing
+    from tests.circulation.desk import Desk
+
+
+def invoices_of(desk: Desk) -> list[dict[str, Any]]:
+    """Return the invoices and receipts, without credit notes."""
+    return [row for row in desk.table("invoices") if row["kind"] != "credit_note"]
+
+
+def of_product(desk: Desk) -> dict[str, Any]:
+    """Return what the tables hold."""
+    table = desk.table
+    balances = bureau.accounts(desk)
+    earned = sum(row["cents"] for row in table("revenue") if row["kind"] == "earned")
+    balances["deferred"] = balances.get("deferred", 0) + earned
+    balances["revenue"] = balances.get("revenue", 0) - earned
+    booked: dict[tuple[int, str], int] = {}
+    for row in table("revenue"):
+        key = row["term_id"], row["kind"]
+        booked[key] = booked.get(key, 0) + row["cents"]
+    paid = {row["order_id"]: row["paid_on"] for row in table("orders")}
+    return {
+        "invoices": [
+            (
+                row["subscriber_id"],
+                row["net"],
+                row["tax"],
+                row["total"],
+                row["open_cents"],
+                paid[row["order_id"]] is not None,
+            )
+            for row in invoices_of(desk)
+        ],
+        "credit notes": [row["total"] for row in table("invoices") if row["kind"] == "credit_note"],
+        "payments": [
+            (
+                row["subscriber_id"],
+                row["kind"],
+                row["value_date"],
+                row["cents"],
+                row["fee"],
+                row["left_cents"],
+            )
+            for row in table("payments")
+        ],
+        "terms": [
+            (
+                row["price"],
+                row["issues_left"],
+                row["paid_on"] is not None,
+                *(
+                    booked.get((row["term_id"], kind), 0)
+                    for kind in ("received", "earned", "refunded")
+                ),
+            )
+            for row in table("terms")
+        ],
+        "months": [row["month_id"] for row in table("closed_months")][-1:],
+        "balances": {name: cents for name, cents in balances.items() if cents},
+    }
+
+
+def of_model(model: Billing) -> dict[str, Any]:
+    """Return what the tables hold by the model."""
+    first = date.fromisoformat(model.open_since) - timedelta(1)
+    began = date.fromisoformat(bureau.TODAY)
+    return {
+        "invoices": [
+            (each.payer, each.net, each.tax, each.total, each.open, each.is_paid)
+            for each in model.invoices
+        ],
+        "credit notes": model.credit_notes,
+        "payments": [
+            (each.payer, each.kind, each.day, each.cents, each.fee, each.left)
+            for each in model.payments
+        ],
+        "terms": [
+            (
+                term.price,
+                0 if term.is_over else term.issues - len(term.delivered),
+                term.is_paid,
+                term.received,
+                term.earned,
+                term.refunded,
+            )
+            for invoice in model.invoices
+            for term in invoice.terms
+        ],
+        "months": []
+        if (first.year, first.month) < (began.year, began.month)
+        else [first.year * 100 + first.month],
+        "balances": model.balances(),
+    }
