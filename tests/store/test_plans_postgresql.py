@@ -153,7 +153,7 @@ ROWS = {
     ),
     """bank_entries (account_id, bank_entry_id, bank_file_id, fingerprint, value_date, cents,
         status, subscriber_id, invoice_id, payment_id)""": (
-        f"a, n, 1, n, '2026-01-01', 100, 'settled', n, n, n FROM {MANY}"
+        f"a, n, 1001 + n % 100, n, '2026-01-01', 100, 'settled', n, n, n FROM {MANY}"
     ),
     "closed_months (account_id, month_id, closed_on)": f"a, 200000 + n, '2026-01-01' FROM {FEW}",
     "erasures (account_id, subscriber_id, erased_at)": (f"a, n, '2026-06-01 08:00:00' FROM {FEW}"),
