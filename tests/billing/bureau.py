@@ -79,7 +79,12 @@ def fill(desk: Desk, **settings: str) -> None:
             country_name="Ireland",
             country_abbreviation="IE",
         )
-    desk.put("billing", billing_id=1, begun_on="2026-04-01")
+    begin(desk, **settings)
+
+
+def begin(desk: Desk, *, begun_on: str = "2026-04-01", **settings: str) -> None:
+    """Note that an account bills since a day, with the settings of its seller."""
+    desk.put("billing", billing_id=1, begun_on=begun_on)
     desk.put_many(
         "billing_settings",
         [

@@ -8,7 +8,9 @@ import pytest
 
 from masthead import log
 from masthead.store import accounts
+from tests.billing import bureau as billing
 from tests.circulation.desk import at_desk
+from tests.console.bookkeeping import Office
 from tests.console.browser import Console, serving_console
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from masthead.store.operators import Role
     from tests.circulation.desk import Desk
+    from tests.console.browser import Browser
     from tests.servers import Store
 
 ROLES: tuple[Role, ...] = ("viewer", "clerk", "finance", "manager")
@@ -104,3 +107,26 @@ def console(desk: Desk) -> Iterator[Console]:
             console.add(role, role)
         console.add("elsewhere", "manager", account_id=2)
         yield console
+
+
+@pytest.fixture(scope="module")
+def office(store: Store) -> Iterator[Office]:
+    """An account that bills, which ``bureau`` fills, and its console."""
+    with at_desk(store) as desk, serving_console(desk.store) as console:
+        for role in ROLES:
+            console.add(role, role)
+        yield Office(desk, console)
+
+
+@pytest.fixture
+def bureau(office: Office) -> Desk:
+    """The account of ``tests.billing.bureau``, as it is before any order."""
+    billing.fill(office.desk)
+    return office.desk
+
+
+@pytest.fixture
+def finance(office: Office, bureau: Desk) -> Browser:
+    """A browser of somebody of finance, on the day of ``bureau``."""
+    assert office.desk is bureau
+    return office.console.signed_in("finance")

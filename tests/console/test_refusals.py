@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EVERYBODY: set[str] = set(ROLES)
 COUNTER = {"clerk", "manager"}
 MONEY = {"clerk", "finance", "manager"}
+BOOKKEEPING = {"finance", "manager"}
 MANAGER = {"manager"}
 # Typed by hand from the issue, and not made from what the console itself goes by.
 MAY: dict[str, set[str]] = {
@@ -59,6 +60,20 @@ MAY: dict[str, set[str]] = {
     "/orders/{id:int}/allowance": {"finance", "manager"},
     "/orders/{id:int}/dispute": MONEY,
     "/orders/{id:int}/settle": {"finance", "manager"},
+    "/money": EVERYBODY,
+    "/invoices/{id:int}": EVERYBODY,
+    "/invoices/{id:int}/pdf": EVERYBODY,
+    "/invoices/{id:int}/payment": BOOKKEEPING,
+    "/invoices/{id:int}/cancel": BOOKKEEPING,
+    "/invoices/{id:int}/credit": BOOKKEEPING,
+    "/invoices/{id:int}/write-off": BOOKKEEPING,
+    "/month-end": EVERYBODY,
+    "/month-end/close": BOOKKEEPING,
+    "/month-end/journal": BOOKKEEPING,
+    "/payments/new": BOOKKEEPING,
+    "/payments/{id:int}/back": BOOKKEEPING,
+    "/subscribers/{id:int}/account": EVERYBODY,
+    "/subscribers/{id:int}/pay-back": BOOKKEEPING,
     "/this-month/{kind}": EVERYBODY,
     "/issues": EVERYBODY,
     "/issues/{id:int}": EVERYBODY,

@@ -14,13 +14,16 @@ from masthead.books import (
     moving,
     notes,
     orders,
+    payer_payments,
     replacements,
     subscriptions,
 )
 from masthead.books.moving import Move
+from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.console.pages import PAGES
 from masthead.store import saved_forms
+from tests.billing.bureau import begin
 from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console, text_of
@@ -83,6 +86,16 @@ def _begin_late(desk: Desk) -> None:
 def _go_away(desk: Desk) -> None:
     away = Move({"address": "3 Pier"}, [1], bills=False, first="2026-05-01", last="2026-05-31")
     moving.move(desk.books, 1, away)
+
+
+def _bill(desk: Desk) -> None:
+    """Begin billing; Cora has invoice 1, which is open, and Ben paid 2, with a credit of 7.16."""
+    begin(desk)
+    line: dict[str, Value] = {"publication_id": 1, "type": "Print", "issues": 12, "price": 1200}
+    desk.put("bundle_lines", bundle_id=1, line_number=1, copies=1, **line)
+    orders.place(desk.books, Order(Person(3), [Item(1)]))
+    orders.place(desk.books, Order(Person(2), [Item(1)]))
+    payer_payments.add(desk.books, Incoming(2_000), subscriber_id=2)
 
 
 TO = {"address": "12 Elm Street", "city": "Salem", "when": "now"}
@@ -150,6 +163,31 @@ CASES = {
         "/issues/5/reopen",
         confirms=True,
         before=lambda desk: issues.close(desk.books, 5),
+    ),
+    "a payment of an invoice": Case("/invoices/1/payment", {}, before=_bill),
+    "a cancelled invoice": Case(
+        "/invoices/1/cancel", {"reason": "a mistake"}, confirms=True, before=_bill
+    ),
+    "a credit": Case(
+        "/invoices/2/credit", {"item": "4", "amount": "1"}, confirms=True, before=_bill
+    ),
+    "a write-off": Case("/invoices/1/write-off", {"then": "end"}, confirms=True, before=_bill),
+    "payments": Case(
+        "/payments/new",
+        {"for_1": "2026-000001", "amount_1": "5", "for_2": "cora", "amount_2": "2"},
+        confirms=True,
+        before=_bill,
+    ),
+    "a credit that is paid back": Case("/subscribers/2/pay-back", {}, before=_bill),
+    "a payment that came back": Case(
+        "/payments/1/back", {"reason": "bounced"}, confirms=True, before=_bill
+    ),
+    "a closed month": Case(
+        "/month-end",
+        {"month": "2026-03"},
+        "/month-end/close",
+        confirms=True,
+        before=lambda desk: begin(desk, begun_on="2026-03-01"),
     ),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
 }

@@ -83,6 +83,37 @@ def _letters(browser: Browser) -> None:
     browser.read_until(".summary", "letter")
 
 
+def _open_invoice(browser: Browser) -> None:
+    browser.click("#open ~ .scroll tbody th a")
+    browser.read_until("h1", "Invoice")
+
+
+def _invoice_payment(browser: Browser) -> None:
+    _open_invoice(browser)
+    browser.follow("Payment came")
+    browser.read_until("h1", "Payment of an invoice")
+
+
+def _write_off(browser: Browser) -> None:
+    _open_invoice(browser)
+    browser.click("main details.menu > summary")
+    browser.follow("Write off what is open")
+    browser.read_until("h1", "Write off")
+    browser.follow("Look at what will happen")
+    browser.read_until(".summary", "written off")
+
+
+def _payments(browser: Browser) -> None:
+    browser.write("#for_1", "2026-000001")
+    browser.write("#amount_1", "20")
+    browser.write("#reference_1", "4711")
+
+
+def _payer(browser: Browser) -> None:
+    browser.click("#open ~ .scroll tbody td a")
+    browser.read_until("h1", "Account")
+
+
 def _counted(browser: Browser) -> None:
     browser.read_until("#counted", "Counted")
 
@@ -112,6 +143,13 @@ PAGES = (
     Shown("pay", "Book a payment", "/orders/1333/pay"),
     Shown("refund", "Refund an item", "/orders/1332/refund"),
     Shown("dispute", "Note a dispute", "/orders/1332/dispute"),
+    Shown("money", "Money", "/money"),
+    Shown("invoice", "An invoice", "/invoices/1"),
+    Shown("invoice-payment", "A payment of an invoice", "/money", _invoice_payment),
+    Shown("write-off-sentence", "Before an invoice is written off", "/money", _write_off),
+    Shown("payments", "Payments by keyboard", "/payments/new", _payments),
+    Shown("payer-account", "The account of a payer", "/money", _payer),
+    Shown("month-end", "Month end", "/month-end"),
     Shown("issues", "Issues", "/issues"),
     Shown("issue", "An issue that is closed", "/issues", _closed),
     Shown("closing", "Before an issue is closed", "/issues", _close),

@@ -13,7 +13,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from masthead.books import Books, opening
+from masthead.books import Books, open_items, opening
 from masthead.books.opening import Account
 from masthead.console.account_figures import Asker, Counted, Counting
 from masthead.console.forms import Form
@@ -62,6 +62,11 @@ class PageRequest:
     def keeps_books(self) -> bool:
         """Whether the account's books are kept here; if not, pages that write are absent."""
         return self.account.opened_on is not None
+
+    @cached_property
+    def bills(self) -> bool:
+        """Whether the account makes invoices; if not, the pages of billing are absent."""
+        return self.keeps_books and open_items.bills(self.books)
 
     def may(self, action: Action) -> bool:
         """Return whether the operator may do the action."""

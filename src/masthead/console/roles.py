@@ -17,6 +17,7 @@ class Action(Enum):
     PRICE = "take an order at another price"
     PAY = "book payments"
     REFUND = "refund"
+    BILL = "book the money of invoices"
     ERASE = "erase readers"
     CLOSE = "close issues and write their files"
     RENEW = "send renewals"
@@ -35,6 +36,7 @@ _MAY: dict[Role, set[Action]] = {
         Action.PRICE,
         Action.PAY,
         Action.REFUND,
+        Action.BILL,
     },
     "manager": set(Action),
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from masthead.books import Books, cancelling, subscriptions
+from masthead.books import Books, cancelling, open_items, subscriptions
 from masthead.books.cancelling import Cancelled, Endings
 from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
@@ -34,7 +34,12 @@ def _to_cancel(books: Books, key: int) -> State:
     state = _subscription(books, key)
     if state["cancelled_on"]:
         raise BadInput(f"this subscription was cancelled on {state['cancelled_on']} already")
-    return {**state, "endings": cancelling.endings(books, key), "currency": books.currency}
+    return {
+        **state,
+        "endings": cancelling.endings(books, key),
+        "currency": books.currency,
+        "bills": open_items.bills(books),
+    }
 
 
 def _fields_to_cancel(state: State) -> Sequence[Field]:
@@ -48,6 +53,7 @@ def _fields_to_cancel(state: State) -> Sequence[Field]:
     ]
     if found.at_end:
         options.append(("end", f"When its issues are used up: {day_in_words(found.at_end)}"))
+    then = "It is the payer's credit." if state["bills"] else "You send the money yourself."
     return (
         Field("when", "When", "radios", options=options),
         Field("reason", "Reason", "choice", options=[("", ""), *((n, n) for n in found.reasons)]),
@@ -55,7 +61,7 @@ def _fields_to_cancel(state: State) -> Sequence[Field]:
             "refund",
             "Refund what is not delivered, with its share of the tax",
             "check",
-            "Otherwise the money is kept. The next page says the sum. You send the money yourself.",
+            f"Otherwise the money is kept. The next page says the sum. {then}",
             action=Action.REFUND,
         ),
     )
@@ -97,8 +103,11 @@ def _told(state: State, done: Cancelled, when: str) -> str:
         ends = f"ends after {_issue(name, day_in_words(day))}"
     said = f"{name_of(state)} {ends}"
     if done.later and when != "end":
-        money = "given back" if done.is_refund else "kept"
+        given = "the payer's credit then" if state["bills"] else "given back"
+        money = given if done.is_refund else "kept"
         return f"{said}; what is not delivered then is {money}"
+    if done.credit_notes:
+        return f"{said}; {_credited(state, done)}"
     if done.refunded:
         currency = str(state["currency"])
         back = in_currency(done.refunded + done.tax, currency)
@@ -107,6 +116,18 @@ def _told(state: State, done: Cancelled, when: str) -> str:
             "send the money yourself"
         )
     return said if when == "end" else f"{said}; nothing is given back"
+
+
+def _credited(state: State, done: Cancelled) -> str:
+    """Return what the credit notes of a cancelling give, in an account that bills."""
+    if not done.refunded:
+        return "a credit note takes back what is not delivered, so that it is not owed"
+    currency = str(state["currency"])
+    return (
+        f"{in_currency(done.refunded + done.tax, currency)}, of which tax "
+        f"{in_currency(done.tax, currency)}, is the payer's credit, by a credit note: the next "
+        "invoice uses it, or finance pays it back"
+    )
 
 
 def _to_undo(books: Books, key: int) -> State:

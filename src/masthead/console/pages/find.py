@@ -2,7 +2,8 @@
 
 from starlette.responses import Response
 
-from masthead.books import finding
+from masthead.books import finding, open_items
+from masthead.books.open_items import Invoice
 from masthead.console.page_request import PageRequest, get
 
 _SHOWN = 30
@@ -10,8 +11,13 @@ _SUGGESTED = 8
 
 
 def find(request: PageRequest) -> Response:
-    """Show the matching readers and orders (``finding.look``), or open the only one."""
+    """Show the matching readers and orders (``finding.look``), or open the only one.
+
+    The number of an invoice opens the invoice.
+    """
     text = request.query.get("q", "")
+    if (invoice := _invoice(request, text)) is not None:
+        return request.go(f"/invoices/{invoice.invoice_id}")
     hits = finding.look(request.books, text, limit=_SHOWN)
     if hits.is_one:
         (path,) = (
@@ -20,6 +26,10 @@ def find(request: PageRequest) -> Response:
         )
         return request.go(path)
     return request.page("find", text=text, hits=hits)
+
+
+def _invoice(request: PageRequest, text: str) -> Invoice | None:
+    return open_items.find(request.books, text) if text and request.bills else None
 
 
 def suggestions(request: PageRequest) -> Response:
@@ -36,7 +46,12 @@ def people(request: PageRequest) -> Response:
 def _suggested(request: PageRequest, text: str, field: str) -> Response:
     hits = finding.look(request.books, text, limit=_SUGGESTED)
     return request.page(
-        "suggestions", text=text, hits=hits, field=field, list=f"{field or 'top'}-list"
+        "suggestions",
+        text=text,
+        hits=hits,
+        field=field,
+        list=f"{field or 'top'}-list",
+        invoice=None if field else _invoice(request, text),
     )
 
 

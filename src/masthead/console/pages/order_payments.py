@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from masthead.books import Books, disputes, orders, payments, refunds
+from masthead.books import Books, disputes, open_items, orders, payments, refunds
 from masthead.circulation.amounts import decimal, in_currency
 from masthead.console.forms import Form, sentence
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
@@ -46,6 +46,8 @@ def _to_pay(books: Books, key: int) -> State:
             f"this order was paid on {day_in_words(str(state['paid_on']))}: there is nothing left "
             "to pay"
         )
+    if open_items.bills(books) and (invoice := open_items.invoice_of_order(books, key)):
+        raise BadInput(f"this order has {invoice.name}: its payment is booked on that page")
     return state
 
 
@@ -117,7 +119,7 @@ def _refund(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    return _given_back(refunds.refund(books, key, item, amount).sentence)
+    return _given_back(books, refunds.refund(books, key, item, amount).sentence)
 
 
 def _allow(books: Books, key: int, form: Form) -> str:
@@ -126,12 +128,15 @@ def _allow(books: Books, key: int, form: Form) -> str:
         form.refuse("amount", "Say how much is given back.")
     if not form.is_good or amount is None:
         return ""
-    return _given_back(refunds.allow(books, key, item, amount).sentence)
+    return _given_back(books, refunds.allow(books, key, item, amount).sentence)
 
 
-def _given_back(said: str) -> str:
+def _given_back(books: Books, said: str) -> str:
     """Return what a refund or an allowance did, without the ids of its item and order."""
-    return f"{sentence(said.partition(': ')[2])} You send the money yourself."
+    then = "You send the money yourself."
+    if open_items.bills(books):
+        then = "What was paid is the payer's credit: the next invoice uses it, or you pay it back."
+    return f"{sentence(said.partition(': ')[2])} {then}"
 
 
 def _dispute(books: Books, key: int, form: Form) -> str:

@@ -5,7 +5,15 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books, catalogue, finding, order_summary, orders, subscribers
+from masthead.books import (
+    Books,
+    catalogue,
+    finding,
+    open_items,
+    order_summary,
+    orders,
+    subscribers,
+)
 from masthead.books.finding import Side
 from masthead.books.order_summary import Summary
 from masthead.circulation.amounts import in_currency
@@ -126,6 +134,8 @@ def _placed(request: PageRequest, form: Form, order: Order) -> Response:
     placed = checked.placed
     was_there = placed.sentence.replace(f"order {placed.order_id}", "the order")
     said = was_there if placed.is_known else "the order was saved"
+    if placed.invoice is not None:
+        said += f", with {'receipt' if placed.was_paid else 'invoice'} {placed.invoice}"
     return request.go(f"/orders/{placed.order_id}", sentence(said))
 
 
@@ -240,7 +250,8 @@ def show(request: PageRequest) -> Response:
     with request.books.snapshot() as inside:
         order = orders.show(inside, key)
         readers = order_summary.readers(inside, order)
-    return request.page("order", order=order, readers=readers, key=key)
+        invoice = open_items.invoice_of_order(inside, key) if request.bills else None
+    return request.page("order", order=order, readers=readers, key=key, invoice=invoice)
 
 
 pages = [

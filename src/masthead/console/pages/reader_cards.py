@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from masthead.books.open_items import Billed
 from masthead.books.reader import Money, Reader, Served, SpanLine
 from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.console.roles import Action
@@ -15,6 +16,7 @@ Link = tuple[str, str]
 May = Callable[[Action], bool]
 
 _ENDS_SOON = 3
+_NOTHING = "Nothing was paid, and nothing is owed."
 
 
 class Card(NamedTuple):
@@ -34,18 +36,28 @@ class Card(NamedTuple):
     is_over: bool
 
 
-def cards(reader: Reader, may: May) -> list[Card]:
-    """Return the cards of a reader's subscriptions, those that ended last."""
-    found = [_card(reader, served, may) for served in reversed(reader.subscriptions)]
+def cards(reader: Reader, may: May, billed: Billed | None = None) -> list[Card]:
+    """Return the cards of a reader's subscriptions, those that ended last.
+
+    ``billed`` is None if the account makes no invoices.
+    """
+    found = [_card(reader, served, may, billed) for served in reversed(reader.subscriptions)]
     return sorted(found, key=lambda card: card.is_over)
 
 
-def money(reader: Reader, currency: str) -> list[str]:
-    """Return sentences about what a reader paid and owes."""
-    return list(_money(reader.money, reader, currency))
+def money(reader: Reader, currency: str, billed: Billed | None = None) -> list[str]:
+    """Return sentences about what a reader paid and owes, and the credit of a payer."""
+    said = list(_money(reader.money, reader, currency))
+    if billed is None:
+        return said
+    if billed.credit > 0:
+        said.insert(0, f"Has a credit of {in_currency(billed.credit, currency)}.")
+    elif billed.credit < 0:
+        said.insert(0, f"Owes {in_currency(-billed.credit, currency)} of credit that came back.")
+    return [each for each in said if each != _NOTHING or not (billed.credit or billed.invoices)]
 
 
-def _card(reader: Reader, served: Served, may: May) -> Card:
+def _card(reader: Reader, served: Served, may: May, billed: Billed | None) -> Card:
     line, today = served.line, reader.today
     copies = counted(line.copies or 0, "copy", "copies")
     key = line.subscription_id
@@ -67,7 +79,7 @@ def _card(reader: Reader, served: Served, may: May) -> Card:
         ("Paid by", name or "a reader without a name", f"/subscribers/{payer}")
         for payer, name in served.payers.items()
     ]
-    actions = _actions(reader, served, suspended, may)
+    actions = _actions(reader, served, suspended, may, billed)
     return Card(
         key,
         line.publication or f"Publication {line.publication_id}",
@@ -198,7 +210,9 @@ def _badges(served: Served, suspended: list[SpanLine], today: str) -> Iterator[B
         yield "suspended" if span.first <= today else "will be suspended", "warn"
 
 
-def _actions(reader: Reader, served: Served, suspended: list[SpanLine], may: May) -> list[Link]:
+def _actions(
+    reader: Reader, served: Served, suspended: list[SpanLine], may: May, billed: Billed | None
+) -> list[Link]:
     """Return what the operator may do with a subscription, the most likely first."""
     line, person = served.line, reader.person.fields
     if person["delete_date"] or line.merged_into is not None:
@@ -209,8 +223,12 @@ def _actions(reader: Reader, served: Served, suspended: list[SpanLine], may: May
     is_away = any(_lasts(span, reader.today) for span, _ in served.temporary)
     of, order = f"/subscriptions/{line.subscription_id}", f"/orders/new?subscriber={reader.key}"
     renewal = f"{order}&subscription={line.subscription_id}"
+    invoice = billed.invoices.get(served.unpaid or 0) if billed else None
+    payment = (Action.PAY, "Book the payment", f"/orders/{served.unpaid}/pay")
+    if invoice is not None:
+        payment = (Action.BILL, "Payment came", f"/invoices/{invoice.invoice_id}/payment")
     offered = [
-        (Action.PAY, "Book the payment", f"/orders/{served.unpaid}/pay", served.unpaid is not None),
+        (*payment, served.unpaid is not None and (invoice is None or invoice.open_cents > 0)),
         (Action.ORDER, "Order again", order, not is_on),
         (Action.ORDER, "Renew", renewal, is_on and is_short),
         (Action.SERVE, "Undo the cancelling", f"{of}/uncancel", can_undo),
@@ -260,4 +278,4 @@ def _money(money: Money, reader: Reader, currency: str) -> Iterator[str]:
     if money.opening:
         yield f"{amount(money.opening)} was paid before {opened} for issues after that day."
     if not (money.last or money.earlier or money.opening or money.owed):
-        yield "Nothing was paid, and nothing is owed."
+        yield _NOTHING

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.books import finding, notes, reader
+from masthead.books import finding, notes, open_items, reader
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.reader_cards import cards, money
@@ -76,6 +76,10 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
     shows_all, kind = request.query.get("all") == "1", request.query.get("kind", "")
     most = _SHOWN_ALL if shows_all or kind in KINDS else _SHOWN
     found = reader.look(request.books, key, most=most + 1)
+    billed = None
+    if request.bills:
+        unpaid = [each.unpaid for each in found.subscriptions if each.unpaid is not None]
+        billed = open_items.billed(request.books, key, unpaid)
     entries = timeline(found, request.account.currency, lambda note: _may_correct(request, note))
     if kind in KINDS:
         kinds = {kind, "refund"} if kind == "payment" else {kind}
@@ -91,8 +95,18 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
             for title, path, action in _MENU
             if request.may_write(action)
         ],
-        cards=cards(found, request.may_write),
-        money=money(found, request.account.currency),
+        cards=cards(found, request.may_write, billed),
+        money=money(found, request.account.currency, billed),
+        invoices=[
+            each
+            for each in (billed.invoices.values() if billed else ())
+            if each.open_cents and each.subscriber_id == key
+        ],
+        owed=[
+            each
+            for each in found.money.owed
+            if billed is None or each.order.order_id not in billed.invoices
+        ],
         entries=entries[:most],
         has_more=len(entries) > most,
         kinds=KINDS,

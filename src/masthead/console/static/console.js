@@ -100,3 +100,17 @@ function closeMenus(isMeant) {
     menu.open = false;
   }
 }
+
+// In a form of lines, Enter in a field goes to the next one; in the last one, it sends the form, as
+// it does in each of them without JavaScript.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.isComposing || !event.target.matches("input")) return;
+  const form = event.target.closest('form[data-enter="next"]');
+  if (!form) return;
+  const fields = [...form.querySelectorAll("input:not([type=hidden]), select")];
+  const next = fields[fields.indexOf(event.target) + 1];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  if (next.matches("input")) next.select();
+});
