@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import date, timedelta
 
+from masthead.billing.printed import Goods
+from masthead.billing.tax import ShippingPrice, TaxRate
 from masthead.books import (
     Books,
     billing_settings,
@@ -27,6 +29,7 @@ from masthead.books import (
     renewals,
     subscribers,
     subscriptions,
+    tax_rates,
 )
 from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
@@ -59,6 +62,8 @@ _SELLER = {
     "seller_country": "US",
     "seller_tax_number": "01-0123456",
 }
+_RATES_IN_GERMANY: dict[Goods, int] = {"print": 700, "digital": 1_900}
+_SINCE = "2026-01-01"
 _SHORT_BY, _BANK_FEE = 1_000, 1_200
 _SOUTH = {
     "address": "4 Palm Court",
@@ -80,6 +85,9 @@ def work_a_morning(database: str, account_id: int, by: Actor) -> None:
         books = Books(store, account_id, by)
         opening.open_books(books)
         billing_settings.set_values(books, _SELLER)
+        for goods, percent in _RATES_IN_GERMANY.items():
+            tax_rates.add_rate(books, TaxRate("DE", None, goods, percent, _SINCE))
+        tax_rates.add_shipping_price(books, ShippingPrice("CA", "Print", 1_500, _SINCE))
         billing_settings.begin(books)
         _Morning(books, clock.go_on).work()
 
