@@ -76,6 +76,7 @@ FILES_SHORT_ON_SQLITE = {
 """The same for whole files: other files of the short form run most of their statements on both."""
 
 FILES_ON_CITUS = {
+    "api/test_tenants.py",
     "circulation/test_closing.py",
     "circulation/test_opening.py",
     "circulation/test_operation.py",
@@ -103,8 +104,8 @@ Citus cannot run (``ONE_SERVER``)."""
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
 
-FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror", "pipelines"}
-"""Tests of commands, of HTTP, of the client, of the mirror and of pipelines: whether the service
+FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror", "pipelines", "system"}
+"""Tests of commands, of HTTP, of clients, of the mirror and of pipelines: whether the service
 has the other kind of database says little new, and tests/store, tests/loading and tests/postgresql
 say it."""
 
