@@ -177,3 +177,13 @@ def test_an_unpaid_subscription_that_was_credited_does_not_come_back(bureau: Des
     cancelling.cancel(bureau.books, 1, refund=False)
     assert shown(bureau, one).invoice.open_cents == 0
     assert "a credit note was made" in refused(bureau, cancelling.uncancel, 1)
+
+
+def test_a_cancelled_subscription_whose_payment_came_back_does_not_come_back(
+    bureau: Desk,
+) -> None:
+    order(bureau, is_paid=True)
+    cancelling.cancel(bureau.books, 1, refund=False)
+    payment_reversals.reverse(bureau.books, 1)
+    said = refused(bureau, cancelling.uncancel, 1)
+    assert "was paid or refunded since it was cancelled" in said

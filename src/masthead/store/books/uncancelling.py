@@ -174,11 +174,11 @@ def _was_booked_since(books: Reading, subscription_id: int) -> bool:
                         ON r.account_id = o.account_id AND r.term_id = o.term_id
                     WHERE o.account_id = t.account_id AND o.order_item_id = t.order_item_id
                         AND r.kind = 'refunded' AND r.revenue_id > coalesce(c.revenue_id, -1))
-                OR (t.price > 0 AND t.paid_on IS NULL AND EXISTS (
+                OR (t.price > 0 AND EXISTS (
                     SELECT 1 FROM order_items AS i JOIN orders AS o
                         ON o.account_id = i.account_id AND o.order_id = i.order_id
                     WHERE i.account_id = t.account_id AND i.order_item_id = t.order_item_id
-                        AND o.paid_on IS NOT NULL)))
+                        AND (o.paid_on IS NULL) <> (t.paid_on IS NULL))))
             LIMIT 1
             """,
             subscription_id=subscription_id,
