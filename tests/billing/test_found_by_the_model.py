@@ -187,3 +187,13 @@ def test_a_cancelled_subscription_whose_payment_came_back_does_not_come_back(
     payment_reversals.reverse(bureau.books, 1)
     said = refused(bureau, cancelling.uncancel, 1)
     assert "was paid or refunded since it was cancelled" in said
+
+
+def test_an_issue_stays_closed_if_the_payment_of_what_ended_with_it_came_back(
+    bureau: Desk,
+) -> None:
+    order(bureau, is_paid=True)
+    cancelling.cancel(bureau.books, 1, refund=False, after_issue=5)
+    issues.close(bureau.books, 5)
+    payment_reversals.reverse(bureau.books, 1)
+    assert "its payment came back since" in refused(bureau, issues.reopen, 5)

@@ -146,8 +146,26 @@ def go_back(books: Operation, issue: Issue) -> None:
     """Revive the subscriptions that the closing of an issue has ended; they will end later.
 
     The cancellings that this closing made final can be undone again. The subscriptions are
-    refreshed.
+    refreshed. Raises BadInput if the payment of an order of one of them came back since.
     """
+    if books.row(
+        """
+        SELECT 1 FROM cancellations AS c
+        JOIN terms AS t ON t.account_id = :account_id AND t.subscription_id = c.subscription_id
+        JOIN cancelled_terms AS e ON e.account_id = :account_id AND e.term_id = t.term_id
+        JOIN order_items AS i
+            ON i.account_id = :account_id AND i.order_item_id = t.order_item_id
+        JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
+        WHERE c.account_id = :account_id AND c.ended_issue_id = :issue_id
+            AND t.price > 0 AND t.paid_on IS NOT NULL AND o.paid_on IS NULL
+        LIMIT 1
+        """,
+        issue_id=issue.issue_id,
+    ):
+        raise BadInput(
+            f"{issue.title} stays closed: a subscription ended with it, and its payment came back "
+            "since"
+        )
     books.change(
         """
         UPDATE cancellations SET final_issue_id = NULL
