@@ -11,6 +11,7 @@ from tests.console.browser import input_values, text_of
 if TYPE_CHECKING:
     import httpx2
 
+    from masthead.store.database import Value
     from tests.circulation.desk import Desk
     from tests.console.browser import Browser, Console
 
@@ -59,3 +60,38 @@ def refused(answer: httpx2.Response) -> str:
     text = text_of(html.unescape(found[0]))
     assert not _ID.search(text), text
     return text
+
+
+def put_entries(desk: Desk) -> None:
+    """Write entries of a bank that wait: one for invoice 1, an unknown one, one that went out."""
+    desk.put("bank_files", bank_file_id=1, name="april.xml", digest="d", imported_at="2026-04-15")
+    waiting: dict[str, Value] = {"bank_file_id": 1, "value_date": "2026-04-14", "fee": 0}
+    desk.put(
+        "bank_entries",
+        bank_entry_id=1,
+        fingerprint="f1",
+        cents=1284,
+        status="proposed",
+        invoice_id=1,
+        name="A. Ames",
+        reference="for the Tide",
+        **waiting,
+    )
+    desk.put(
+        "bank_entries",
+        bank_entry_id=2,
+        fingerprint="f2",
+        cents=500,
+        status="unknown",
+        name="Nobody known",
+        **waiting,
+    )
+    desk.put(
+        "bank_entries",
+        bank_entry_id=3,
+        fingerprint="f3",
+        cents=-400,
+        status="unknown",
+        reference="fee",
+        **waiting,
+    )

@@ -26,6 +26,7 @@ from masthead.store import saved_forms
 from tests.billing.bureau import begin
 from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
+from tests.console.bookkeeping import put_entries
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console, text_of
 
 if TYPE_CHECKING:
@@ -96,6 +97,12 @@ def _bill(desk: Desk) -> None:
     orders.place(desk.books, Order(Person(3), [Item(1)]))
     orders.place(desk.books, Order(Person(2), [Item(1)]))
     payer_payments.add(desk.books, Incoming(2_000), subscriber_id=2)
+
+
+def _read_bank(desk: Desk) -> None:
+    """Begin billing, and read two entries of the bank: one that is proposed, one unknown."""
+    _bill(desk)
+    put_entries(desk)
 
 
 TO = {"address": "12 Elm Street", "city": "Salem", "when": "now"}
@@ -181,6 +188,13 @@ CASES = {
     "a credit that is paid back": Case("/subscribers/2/pay-back", {}, before=_bill),
     "a payment that came back": Case(
         "/payments/1/back", {"reason": "bounced"}, confirms=True, before=_bill
+    ),
+    "a proposed payment": Case("/bank/1/confirm", {}, confirms=True, before=_read_bank),
+    "an assigned payment": Case(
+        "/bank/2/assign", {"invoice": "2026-000001"}, confirms=True, before=_read_bank
+    ),
+    "an ignored entry": Case(
+        "/bank/2/ignore", {"reason": "a fee"}, confirms=True, before=_read_bank
     ),
     "a closed month": Case(
         "/month-end",

@@ -3,6 +3,7 @@
 from masthead.console.page_request import Page
 from masthead.console.pages import (
     audit_log,
+    bank,
     cancelling,
     complaint,
     erasing,
@@ -52,6 +53,7 @@ PAGES: list[Page] = [
     *payments_came.pages,
     *payer_account.pages,
     *month_end.pages,
+    *bank.pages,
     *issues.pages,
     *replacements.pages,
     *renewals.pages,
