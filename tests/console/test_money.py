@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import orders, subscriptions
+from masthead.books import disputes, orders, subscriptions
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
 from tests.billing.bureau import money, number_of, order, pay
@@ -220,3 +220,13 @@ def test_who_cancels_a_paid_subscription_says_that_the_payer_has_a_credit(
     text = html.unescape(text_of(looked.text))
     assert "12.84 USD, of which tax 0.84 USD, is the payer's credit, by a credit note" in text
     assert "send the money yourself" not in text
+
+
+def test_a_refund_and_an_upheld_dispute_say_that_the_payer_has_a_credit(
+    bureau: Desk, finance: Browser
+) -> None:
+    credit = "What was paid is the payer's credit: the next invoice uses it, or you pay it back."
+    refunded, disputed = (order(bureau, payer, is_paid=True) for payer in (1, 2))
+    disputes.dispute(bureau.books, disputed, "never ordered")
+    assert credit in save(finance, f"/orders/{refunded}/refund", item=str(refunded))
+    assert credit in save(finance, f"/orders/{disputed}/settle", result="upheld")

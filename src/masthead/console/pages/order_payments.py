@@ -10,6 +10,8 @@ from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.errors import BadInput
 
+_CREDIT = "What was paid is the payer's credit: the next invoice uses it, or you pay it back."
+
 KINDS = ("transfer", "check", "card", "direct debit", "cash")
 
 
@@ -135,7 +137,7 @@ def _given_back(books: Books, said: str) -> str:
     """Return what a refund or an allowance did, without the ids of its item and order."""
     then = "You send the money yourself."
     if open_items.bills(books):
-        then = "What was paid is the payer's credit: the next invoice uses it, or you pay it back."
+        then = _CREDIT
     return f"{sentence(said.partition(': ')[2])} {then}"
 
 
@@ -154,7 +156,9 @@ def _settle(books: Books, key: int, form: Form) -> str:
     if not result:
         form.refuse("result", "Say who is right.")
         return ""
-    return _of_the_order(key, disputes.settle(books, key, is_upheld=result == "upheld").sentence)
+    done = disputes.settle(books, key, is_upheld=result == "upheld")
+    said = _of_the_order(key, done.sentence)
+    return f"{said}. {_CREDIT}" if done.refunded and open_items.bills(books) else said
 
 
 def _of_the_order(key: int, said: str) -> str:
