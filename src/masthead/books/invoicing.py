@@ -13,7 +13,7 @@ from masthead.billing import numbering, printed
 from masthead.billing.printed import Goods, PrintedInvoice, Seller
 from masthead.billing.references import creditor_reference
 from masthead.billing.settings import BillingSettings
-from masthead.billing.tax import TaxPart
+from masthead.billing.tax import TaxPart, fixed_part
 from masthead.books.payment_allocation import use_credit
 from masthead.circulation.refunding import tax_of
 from masthead.store.billing import invoices, payments
@@ -116,8 +116,7 @@ def billed_as_ordered(change: Operation, order: order_money.BookedOrder) -> Bill
         tax = item.tax if net == item.net and net else tax_of(net, item.net, item.tax)
         if not own and item.refund_date:
             tax = 0
-        percent = round(tax * 10_000 / net) if net else 0
-        items[item.order_item_id] = [TaxPart(goods, net, tax, percent, "S" if tax else "Z")]
+        items[item.order_item_id] = [fixed_part(goods, net, tax)]
     return Billed(items)
 
 
