@@ -23,6 +23,7 @@ from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.console.pages import PAGES
 from masthead.store import saved_forms
+from masthead.store.billing.journal import post
 from tests.billing.bureau import begin
 from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
@@ -97,6 +98,13 @@ def _bill(desk: Desk) -> None:
     orders.place(desk.books, Order(Person(3), [Item(1)]))
     orders.place(desk.books, Order(Person(2), [Item(1)]))
     payer_payments.add(desk.books, Incoming(2_000), subscriber_id=2)
+
+
+def _bill_since_march(desk: Desk) -> None:
+    """Begin billing on March 1; what the readers paid on April 1 is in the journal."""
+    begin(desk, begun_on="2026-03-01")
+    with desk.books.change() as change:
+        post(change, "2026-04-01", "opening", [("deferred", -2400), ("opening", 2400)])
 
 
 def _read_bank(desk: Desk) -> None:
@@ -201,7 +209,7 @@ CASES = {
         {"month": "2026-03"},
         "/month-end/close",
         confirms=True,
-        before=lambda desk: begin(desk, begun_on="2026-03-01"),
+        before=_bill_since_march,
     ),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
 }
