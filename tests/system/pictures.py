@@ -140,7 +140,6 @@ PAGES = (
     Shown("order-sentence", "Before the order is saved", "/orders/new?subscriber=1", _order),
     Shown("order", "An order", "/orders/1332"),
     Shown("order-unpaid", "An order that is not paid", "/orders/1333"),
-    Shown("pay", "Book a payment", "/orders/1333/pay"),
     Shown("refund", "Refund an item", "/orders/1332/refund"),
     Shown("dispute", "Note a dispute", "/orders/1332/dispute"),
     Shown("money", "Money", "/money"),
