@@ -186,7 +186,8 @@ pages = pages_of(
         _subject,
         "No issue comes after the end, and no renewal letter is sent.",
         confirms=True,
-        undo="It can be undone until the next issue after the end is closed.",
+        undo="It can be undone until the next issue after the end is closed, unless a credit note "
+        "was made.",
     ),
     RecordForm(
         "/subscriptions/{id:int}/uncancel",
