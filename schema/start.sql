@@ -1093,7 +1093,7 @@ CREATE TABLE bank_files (
     name TEXT NOT NULL,
     digest TEXT NOT NULL,
     iban TEXT,
-    imported_at TEXT NOT NULL,
+    imported_at TEXT,
     PRIMARY KEY (account_id, bank_file_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -280,6 +280,7 @@ def test_what_a_row_refers_to_must_exist(
         "addresses": "address",
         "custom_fields": "field",
         "order_items": "order item",
+        "bank_files": "bank file",
     }
     assert line == f"{table}.csv:2: {column}: there is no {noun.get(target, target[:-1])} 77"
 

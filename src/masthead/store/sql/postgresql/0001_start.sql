@@ -1077,7 +1077,7 @@ CREATE TABLE bank_files (
     name TEXT COLLATE "C" NOT NULL,
     digest TEXT COLLATE "C" NOT NULL,
     iban TEXT COLLATE "C",
-    imported_at TEXT COLLATE "C" NOT NULL,
+    imported_at TEXT COLLATE "C",
     PRIMARY KEY (account_id, bank_file_id)
 );
 
