@@ -96,6 +96,7 @@ def test_the_metadata_are_valid_and_complete(release: Release) -> None:
     assert str(metadata.requires_python) == ">=3.11"
     assert metadata.license_expression == "MIT"
     assert sorted(metadata.provides_extra or []) == [
+        "billing",
         "dlt",
         "duckdb",
         "mirror",
