@@ -3,7 +3,7 @@
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
 #   make check         lint format-check types imports, and the tests that need neither PostgreSQL
 #                      nor a process: 90 seconds
-#   make test          every check: lint format-check types imports tests; about 8 minutes
+#   make test          every check: lint format-check types imports tests; about 7 minutes
 #                      (all times are for two idle processors;
 #                      lock-check and docs-check run a part of tests)
 #   make test ARGS=tests/mirror
