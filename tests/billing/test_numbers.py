@@ -12,8 +12,9 @@ from masthead.books.account import Books
 from masthead.errors import MastheadError
 from masthead.store import open_store
 from tests.billing.bureau import number_of, order
-from tests.billing.dying_bills import Dying, take_order
+from tests.billing.dying_bills import MODULE, take_order
 from tests.billing.sums import check_sums
+from tests.circulation.dying import Dying
 from tests.circulation.statements import counting
 from tests.long import SHORT_ON_SQLITE
 
@@ -80,10 +81,10 @@ def test_writers_that_are_killed_leave_no_gap(bureau: Desk) -> None:
     ends: list[int] = []
 
     def die() -> None:
-        with Dying() as dying:
+        with Dying(MODULE) as dying:
             for number in range(KILLED):
                 at = 1 + (counts.sent - 1) * number // (KILLED - 1)
-                ends.append(dying.take_order(bureau.url, bureau.now, 3, at))
+                ends.append(dying.do(bureau.url, bureau.now, "3", at))
 
     _together(write, die, write)
     assert ends.count(-SIGKILL) >= KILLED - 1

@@ -20,15 +20,16 @@ from tests.circulation.statements import counting
 from tests.servers import ROOT, environment
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 
 class Dying:
-    """The running program."""
+    """The running program, by its module."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = "tests.circulation.dying") -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.circulation.dying"],
+            [sys.executable, "-m", module],
             cwd=ROOT,
             env=environment(""),
             stdin=subprocess.PIPE,
@@ -55,7 +56,8 @@ class Dying:
         return int(self._process.stdout.readline())
 
 
-def _die() -> None:
+def die() -> None:
+    """End this process as a kill does."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -63,22 +65,22 @@ def _do(url: str, now: int, operation: str, at: int) -> None:
     office = Office(url)
     office.now = now
     name, given = OPERATIONS[operation]
-    with counting(at, _die):
+    with counting(at, die):
         getattr(office, name)(**given)
     office.leave()
 
 
-def main() -> None:
-    """Fork for each line."""
+def fork_for_each_line(do: Callable[[str, int, str, int], None]) -> None:
+    """Fork for each line, and let the fork do what it says."""
     for line in sys.stdin:
         url, now, operation, at = line.split()
         process = os.fork()
         if process == 0:
-            _do(url, int(now), operation, int(at))
+            do(url, int(now), operation, int(at))
             os._exit(0)
         _, status = os.waitpid(process, 0)
         print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201 - the answer
 
 
 if __name__ == "__main__":
-    main()
+    fork_for_each_line(_do)

@@ -7,9 +7,6 @@ answers with how the process ended. Its processes are forks, as those of ``dying
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -17,26 +14,15 @@ from masthead.books import Books
 from masthead.loading.letter_files import send_letters
 from masthead.store import open_store
 from tests.circulation.desk import ACTOR
+from tests.circulation.dying import die, fork_for_each_line
 from tests.circulation.statements import counting
 
 
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def main() -> None:
-    """Fork for each line."""
-    for line in sys.stdin:
-        url, now, path, at = line.split()
-        process = os.fork()
-        if process == 0:
-            with counting(int(at), _die):
-                store = open_store(url, clock=partial(int, now))
-                send_letters(Books(store, 1, ACTOR), Path(path))
-            os._exit(0)
-        _, status = os.waitpid(process, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201 - the answer
+def _write_and_die(url: str, now: int, path: str, at: int) -> None:
+    with counting(at, die):
+        store = open_store(url, clock=partial(int, now))
+        send_letters(Books(store, 1, ACTOR), Path(path))
 
 
 if __name__ == "__main__":
-    main()
+    fork_for_each_line(_write_and_die)

@@ -52,6 +52,13 @@ def check_month(text: str) -> str:
     return text
 
 
+def check_day(text: str) -> str:
+    """Return the text; raise BadInput if it is not a day."""
+    if not is_day(text):
+        raise BadInput(f"{text!r} is not a day such as 2026-11-24")
+    return text
+
+
 def first_open_day(begun_on: str, last_closed: str | None) -> str:
     """Return the first day to which an account books: that on which billing began, or later.
 

@@ -253,6 +253,11 @@ class BillingSettings:
             return None
         return found[1].removesuffix("+xml"), base64.b64decode(found[2])
 
+    @property
+    def tax_account(self) -> JournalAccount:
+        """The account that has the tax of an invoice until the invoice is whole."""
+        return "tax" if self.tax_due == "invoice" else "tax_not_due"
+
     def journal_number(self, account: JournalAccount) -> str:
         """Return the number of an account of the journal by its name, such as ``receivables``."""
         return cast("str", getattr(self, f"{_JOURNAL}{account}"))

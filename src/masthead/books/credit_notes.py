@@ -26,7 +26,6 @@ from masthead.store.books.operation import Operation
 from masthead.store.books.order_money import BookedItem, Marked, Term
 
 if TYPE_CHECKING:
-    from masthead.billing.journal_accounts import JournalAccount
     from masthead.billing.journal_entries import Posting
 from masthead.books.invoicing import numbered, printed_line, seller_of
 
@@ -256,8 +255,11 @@ def _settle_credit(
             ("prepayments", -back),
         ]
     else:
-        tax: JournalAccount = "tax" if settings.tax_due == "invoice" else "tax_not_due"
-        accounts = [("unpaid", note.net), (tax, note.tax), ("receivables", -note.total)]
+        accounts = [
+            ("unpaid", note.net),
+            (settings.tax_account, note.tax),
+            ("receivables", -note.total),
+        ]
     post(change, day, note.name, accounts, invoice_id=note.invoice_id)
     if left == 0 and not is_whole and invoice.open_cents:
         _settle_rest(change, settings, invoice)

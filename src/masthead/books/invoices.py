@@ -12,7 +12,7 @@ from masthead.books.account import Books
 from masthead.books.credit_notes import credit_what_ended
 from masthead.books.invoicing import bill, billed_as_ordered
 from masthead.books.payment_allocation import complete
-from masthead.books.settlement import Parts, parts_of, tax_left
+from masthead.books.settlement import Parts, parts_of
 from masthead.books.term_payments import bookable, end_terms, receive, subscriptions_of
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.earned_share import EVENLY
@@ -242,11 +242,10 @@ def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff
         return WrittenOff(invoice.number_text, lost, True, 0, change.currency)
     parts = parts_of(change, invoice)
     due = [term for term in parts.terms if term.is_due]
-    left_tax = tax_left(change, invoice)
     left_total = lost + settled.paid
-    paid_tax = tax_of(settled.paid, left_total, left_tax)
+    paid_tax = tax_of(settled.paid, left_total, parts.tax)
     weights = _weights(parts, due)
-    recognized_before = left_total - left_tax - sum(weights)
+    recognized_before = left_total - parts.tax - sum(weights)
     paid_net = settled.paid - paid_tax
     to_revenue = max(paid_net - recognized_before, 0)
     shares = divided(to_revenue, weights)
@@ -261,11 +260,9 @@ def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff
         ("product_revenue", -sum(sold[:-1])),
         ("shipping_revenue", -sold[-1]),
         ("losses", max(recognized_before - paid_net, 0) + sum(sold) - sum(others)),
+        (settings.tax_account, parts.tax),
+        ("tax", -paid_tax),
     ]
-    if settings.tax_due == "invoice":
-        lines.append(("tax", left_tax - paid_tax))
-    else:
-        lines += [("tax_not_due", left_tax), ("tax", -paid_tax)]
     post(
         change,
         change.today,

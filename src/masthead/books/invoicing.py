@@ -7,7 +7,7 @@ refunded or has ended since. Both run in the operation that takes or changes the
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from masthead.billing import numbering, printed
 from masthead.billing.printed import Goods, PrintedInvoice, Seller
@@ -23,9 +23,6 @@ from masthead.store.billing.printing import ItemPrinted, heading_of, items_print
 from masthead.store.billing.settings import settings_of
 from masthead.store.books import order_money
 from masthead.store.books.operation import Operation
-
-if TYPE_CHECKING:
-    from masthead.billing.journal_accounts import JournalAccount
 
 
 class Billed(NamedTuple):
@@ -69,6 +66,7 @@ def bill(
         _line(invoice, number, item_id, part, items, settings)
         for number, (item_id, part) in enumerate(lines, 1)
     ]
+    printed_lines = tuple(printed_line(row, items, settings) for row in rows)
     credit = 0 if is_paid else payments.credit_of(change, invoice.subscriber_id)
     record = PrintedInvoice(
         kind=invoice.kind,
@@ -82,10 +80,8 @@ def bill(
         currency=change.currency,
         prices_with_tax=settings.prices_with_tax,
         order_reference=heading.reference,
-        lines=tuple(printed_line(row, items, settings) for row in rows),
-        tax_totals=printed.tax_totals(
-            (printed_line(row, items, settings) for row in rows), settings.language
-        ),
+        lines=printed_lines,
+        tax_totals=printed.tax_totals(printed_lines, settings.language),
         net=net,
         tax=tax,
         total=invoice.total,
@@ -224,12 +220,15 @@ def seller_of(settings: BillingSettings) -> Seller:
 
 
 def _post_invoice(change: Operation, settings: BillingSettings, invoice: Invoice) -> None:
-    tax: JournalAccount = "tax" if settings.tax_due == "invoice" else "tax_not_due"
     post(
         change,
         change.today,
         invoice.name,
-        [("receivables", invoice.total), ("unpaid", -invoice.net), (tax, -invoice.tax)],
+        [
+            ("receivables", invoice.total),
+            ("unpaid", -invoice.net),
+            (settings.tax_account, -invoice.tax),
+        ],
         invoice_id=invoice.invoice_id,
     )
 

@@ -12,11 +12,10 @@ from masthead.billing import datev, journal_csv
 from masthead.billing.journal_accounts import JournalAccount
 from masthead.billing.journal_checks import Checked, balances_report, compared
 from masthead.billing.journal_entries import Entry, numbers_of
-from masthead.billing.months import check_month, first_day, last_day
+from masthead.billing.months import check_day, check_month, first_day, last_day
 from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
 from masthead.circulation.tables import Report
-from masthead.contract.moments import is_day
 from masthead.errors import BadInput
 from masthead.store.billing import journal, sums
 from masthead.store.billing.closed_months import check_bills
@@ -43,8 +42,7 @@ def days_of(month: str) -> Days:
 def days_between(first: str, last: str) -> Days:
     """Return the days from one to another. Raises BadInput for what is no day, or no span."""
     for day in (first, last):
-        if not is_day(day):
-            raise BadInput(f"{day!r} is not a day such as 2026-11-24")
+        check_day(day)
     if last < first:
         raise BadInput(f"{first} to {last} has no day: the first comes first")
     return Days(first, last, f"{first} to {last}")
@@ -159,6 +157,4 @@ def checked(reading: Reading, begun: str, day: str | None) -> Checked:
 
 def _last(day: str | None) -> str:
     """Return the last day that counts. Raises BadInput for what is no day."""
-    if day is not None and not is_day(day):
-        raise BadInput(f"{day!r} is not a day such as 2026-11-24")
-    return day or _EVER
+    return _EVER if day is None else check_day(day)

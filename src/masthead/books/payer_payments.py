@@ -12,11 +12,12 @@ from masthead.books.payment_allocation import allocate
 from masthead.circulation.amounts import CENTS_MAX, in_currency
 from masthead.contract.moments import is_day
 from masthead.contract.printable import single_spaced
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput
 from masthead.store.billing import invoices, payments
 from masthead.store.billing.closed_months import check_bills, first_open_day
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.journal import post
+from masthead.store.billing.payer_movements import payer_named
 from masthead.store.billing.payments import Payment
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.names import reader_named
@@ -211,7 +212,7 @@ def _payer(change: Operation, named: Invoice | None, subscriber_id: int | None) 
     if named is None:
         if subscriber_id is None:
             raise BadInput("a payment names an invoice or a payer", field="invoice")
-        _check_payer(change, subscriber_id)
+        payer_named(change, subscriber_id)  # Raises NotFound if there is none.
         return subscriber_id
     if named.kind == "credit_note":
         raise BadInput(
@@ -224,21 +225,6 @@ def _payer(change: Operation, named: Invoice | None, subscriber_id: int | None) 
             field="invoice",
         )
     return named.subscriber_id
-
-
-def _check_payer(change: Operation, subscriber_id: int) -> None:
-    if not change.value_as(
-        int,
-        """
-        SELECT count(*) FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-        """,
-        subscriber_id=subscriber_id,
-    ):
-        raise NotFound(
-            f"account {change.account_id} has no subscriber {subscriber_id}",
-            code="unknown_subscriber",
-        )
 
 
 class PaidBack(NamedTuple):
@@ -279,7 +265,7 @@ def pay_back(
     """
     with books.change(dry_run=dry_run) as change:
         check_bills(change)
-        _check_payer(change, subscriber_id)
+        payer_named(change, subscriber_id)  # Raises NotFound if there is none.
         day = check_day(change, day)
         credit = payments.credit_of(change, subscriber_id)
         cents = credit if cents is None else cents

@@ -1,16 +1,13 @@
 """The statement of a payer: invoices, payments and what is open (billing, "What must hold")."""
 
-from masthead.billing.payer_statements import Statement, statement_of
+from masthead.billing.months import check_day
+from masthead.billing.payer_statements import OpenItem, Statement, statement_of
 from masthead.books.account import Books
-from masthead.contract.moments import is_day
 from masthead.errors import BadInput
 from masthead.store.billing.closed_months import check_bills
-from masthead.store.billing.payer_movements import (
-    credit_left,
-    movements_of,
-    open_items_of,
-    payer_named,
-)
+from masthead.store.billing.invoices import open_invoices
+from masthead.store.billing.payer_movements import movements_of, payer_named
+from masthead.store.billing.payments import credit_of
 
 
 def statement(
@@ -23,8 +20,8 @@ def statement(
     for a ``last`` before ``first``, and MastheadError if the account does not bill.
     """
     for day in (first, last):
-        if day is not None and not is_day(day):
-            raise BadInput(f"{day!r} is not a day such as 2026-11-24")
+        if day is not None:
+            check_day(day)
     if first is not None and last is not None and last < first:
         raise BadInput(f"a statement from {first} to {last} has no day: the first comes first")
     with books.read() as reading:
@@ -38,7 +35,10 @@ def statement(
             last,
             opening,
             movements,
-            open_items_of(reading, subscriber_id),
-            credit_left(reading, subscriber_id),
+            [
+                OpenItem(each.number_text, each.issued_on, each.due_on, each.open_cents)
+                for each in open_invoices(reading, subscriber_id)
+            ],
+            credit_of(reading, subscriber_id),
             reading.currency,
         )

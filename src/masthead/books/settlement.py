@@ -6,9 +6,8 @@ order are paid from then on, and the revenue follows circulation. ``books.payer_
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from masthead.billing.journal_entries import Posting
 from masthead.billing.settings import BillingSettings
 from masthead.books import term_payments
 from masthead.circulation.booking_day import taken_back
@@ -20,6 +19,9 @@ from masthead.store.billing.payments import Settled
 from masthead.store.books import order_money
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_money import BookedItem, BookedOrder, Booking, Marked, Term
+
+if TYPE_CHECKING:
+    from masthead.billing.journal_entries import Posting
 
 
 class Recognized(NamedTuple):
@@ -38,16 +40,6 @@ class Recognized(NamedTuple):
     def net(self) -> int:
         """The sum without tax."""
         return self.terms + self.products + self.shipping
-
-
-def taxes(settings: BillingSettings, tax: int, *, is_paid: bool) -> list[Posting]:
-    """Return the lines of the journal for tax that is due because an invoice is whole.
-
-    Tax that is due by invoice is due already (billing, "Month end").
-    """
-    if settings.tax_due == "invoice":
-        return []
-    return [("tax_not_due", tax), ("tax", -tax)] if is_paid else [("tax_not_due", -tax)]
 
 
 def post_whole(
@@ -71,7 +63,8 @@ def post_whole(
         ("deferred", -recognized.terms),
         ("product_revenue", -recognized.products),
         ("shipping_revenue", -recognized.shipping),
-        *taxes(settings, recognized.tax, is_paid=True),
+        (settings.tax_account, recognized.tax),
+        ("tax", -recognized.tax),
     ]
     said = "is paid" if sign > 0 else "is open again"
     post(
@@ -84,11 +77,15 @@ def post_whole(
 
 
 class Parts(NamedTuple):
-    """The items of the order of an invoice, with their terms, and the shipping that was billed."""
+    """The items of the order of an invoice, with their terms.
+
+    ``shipping`` and ``tax`` are what was billed of them less what was credited since.
+    """
 
     order: BookedOrder
     terms: Sequence[Term]
     shipping: int
+    tax: int
 
     @property
     def products(self) -> list[BookedItem]:
@@ -110,14 +107,8 @@ def parts_of(reading: Reading, invoice: Invoice) -> Parts:
     credited = invoices.credited_lines(reading, invoice.invoice_id)
     shipping = sum(line.net for line in billed if line.goods == "shipping")
     shipping -= sum(line.net for line in credited if line.goods == "shipping")
-    return Parts(order, terms, shipping)
-
-
-def tax_left(reading: Reading, invoice: Invoice) -> int:
-    """Return the tax of an invoice less that of its credit notes."""
-    return invoice.tax - sum(
-        line.tax for line in invoices.credited_lines(reading, invoice.invoice_id)
-    )
+    tax = invoice.tax - sum(line.tax for line in credited)
+    return Parts(order, terms, shipping, tax)
 
 
 def settle(
@@ -136,7 +127,7 @@ def settle(
         sum(term.price - term.spread.allowed for term in due),
         sum(item.net for item in parts.products),
         parts.shipping,
-        tax_left(change, invoice),
+        parts.tax,
         payments.settled_of(change, invoice.invoice_id),
     )
     post_whole(change, settings, invoice, marked.booked_on, recognized)
@@ -170,7 +161,7 @@ def reopen(change: Operation, settings: BillingSettings, invoice: Invoice, day: 
         sum(each.received - each.refunded for each in money),
         sum(item.net for item in parts.products),
         parts.shipping,
-        tax_left(change, invoice),
+        parts.tax,
         payments.settled_of(change, invoice.invoice_id),
     )
     post_whole(change, settings, invoice, day, recognized, sign=-1)

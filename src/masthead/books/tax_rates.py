@@ -9,11 +9,11 @@ from typing import NamedTuple, get_args
 
 from masthead.billing.countries import country_code
 from masthead.billing.identifiers import vat_number
+from masthead.billing.months import check_day
 from masthead.billing.printed import Goods
 from masthead.billing.tax import WHOLE, ShippingPrice, TaxRate, percent_text
 from masthead.books.account import Books
 from masthead.circulation.amounts import CENTS_MAX, in_currency
-from masthead.contract.moments import is_day
 from masthead.contract.printable import is_name, single_spaced
 from masthead.contract.subscription_types import TYPES, type_in_words
 from masthead.errors import BadInput, NotFound
@@ -132,14 +132,8 @@ def _checked(rate: TaxRate) -> TaxRate:
     if state and not is_name(state, _STATE_MAX):
         raise BadInput(f"{rate.state!r} is no state: it has at most {_STATE_MAX} characters")
     return rate._replace(
-        country=country_code(rate.country), state=state or None, begins_on=_day(rate.begins_on)
+        country=country_code(rate.country), state=state or None, begins_on=check_day(rate.begins_on)
     )
-
-
-def _day(day: str) -> str:
-    if not is_day(day):
-        raise BadInput(f"{day!r} is not a day such as 2026-11-24")
-    return day
 
 
 def _for(rate: TaxRate) -> str:
@@ -181,7 +175,7 @@ def add_shipping_price(books: Books, price: ShippingPrice, *, dry_run: bool = Fa
     if not 0 <= price.cents <= CENTS_MAX:
         raise BadInput("a shipping price is an amount of 0 or more")
     country = None if price.country is None else country_code(price.country)
-    price = price._replace(country=country, begins_on=_day(price.begins_on))
+    price = price._replace(country=country, begins_on=check_day(price.begins_on))
     where = f"to {country}" if country else "to all other countries"
     what = f"a copy of type {type_in_words(price.type)} {where}"
     with books.change(dry_run=dry_run) as change:

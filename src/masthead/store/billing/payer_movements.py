@@ -1,6 +1,6 @@
 """What a payer was billed and paid, one row for each movement (billing, "What must hold")."""
 
-from masthead.billing.payer_statements import Movement, OpenItem
+from masthead.billing.payer_statements import Movement
 from masthead.errors import NotFound
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Reading
@@ -54,29 +54,3 @@ def movements_of(reading: Reading, subscriber_id: int) -> list[Movement]:
         """,
         subscriber_id=subscriber_id,
     )
-
-
-def open_items_of(reading: Reading, subscriber_id: int) -> list[OpenItem]:
-    """Return the payer's invoices that are not settled today, the oldest first."""
-    return reading.rows_as(
-        OpenItem,
-        """
-        SELECT number_text, issued_on, due_on, open_cents FROM invoices
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND open_cents > 0
-        ORDER BY issued_on, invoice_id
-        """,
-        subscriber_id=subscriber_id,
-    )
-
-
-def credit_left(reading: Reading, subscriber_id: int) -> int:
-    """Return what is left of the payer's payments today, in cents."""
-    found = reading.value_as(
-        int,
-        """
-        SELECT CAST(coalesce(sum(left_cents), 0) AS BIGINT) FROM payments
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND left_cents <> 0
-        """,
-        subscriber_id=subscriber_id,
-    )
-    return found or 0
