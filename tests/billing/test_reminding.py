@@ -1,0 +1,154 @@
+"""Which reminder an invoice is due for, by levels, days and what came before (billing)."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.billing.reminding import (
+    REST_DAYS,
+    Level,
+    Overdue,
+    checked_level,
+    day_after,
+    days_between,
+    letters_due,
+    level_due,
+)
+from masthead.errors import BadInput
+
+_LEVELS = [
+    Level(1, 10, 0, "nothing", None),
+    Level(2, 24, 500, "nothing", None),
+    Level(3, 40, 1000, "stop", None),
+]
+_DUE = "2026-11-01"
+
+
+def _overdue(**values: object) -> Overdue:
+    row = {
+        "invoice_id": 1,
+        "number_text": "2026-000001",
+        "subscriber_id": 7,
+        "order_id": 1,
+        "issued_on": "2026-10-18",
+        "due_on": _DUE,
+        "total": 10700,
+        "open_cents": 10700,
+        "payment_reference": "RF18",
+        "reminded": 0,
+        "quiet_since": None,
+        "first_name": None,
+        "last_name": "Ames",
+        "company": None,
+    }
+    return Overdue(**(row | values))  # type: ignore[arg-type]
+
+
+@st.composite
+def _levels(draw: st.DrawFn) -> list[Level]:
+    numbers = sorted(draw(st.sets(st.integers(1, 9), min_size=1, max_size=5)))
+    size = {"min_size": len(numbers), "max_size": len(numbers)}
+    days = sorted(draw(st.sets(st.integers(1, 60), **size)))
+    return [
+        Level(number, after, 0, "nothing", None)
+        for number, after in zip(numbers, days, strict=True)
+    ]
+
+
+@given(_levels(), st.sets(st.integers(0, 200)))
+def test_an_invoice_gets_each_level_once_in_order_whenever_the_operator_looks(
+    levels: list[Level], looks: set[int]
+) -> None:
+    """However rarely reminders are sent, no level is left out, and seven days pass between two."""
+    reminded, quiet, sent = 0, None, list[tuple[int, str]]()
+    for after in sorted(looks | set(range(200, 320))):
+        today = day_after(_DUE, after)
+        found = level_due(levels, _DUE, today, reminded, quiet)
+        if found is None:
+            continue
+        assert days_between(_DUE, today) >= found.days
+        assert quiet is None or days_between(quiet, today) >= REST_DAYS
+        reminded, quiet = found.level, today
+        sent.append((found.level, today))
+    assert [level for level, _ in sent] == [each.level for each in levels]
+
+
+@pytest.mark.parametrize(
+    ("after", "reminded", "quiet", "level"),
+    [
+        (9, 0, None, None),
+        (10, 0, None, 1),
+        (90, 0, None, 1),
+        (23, 1, 10, None),
+        (24, 1, 10, 2),
+        (24, 1, 18, None),
+        (25, 1, 18, 2),
+        (90, 3, 40, None),
+        (10, 0, 5, None),
+        (12, 0, 5, 1),
+    ],
+)
+def test_a_level_counts_from_the_due_day_and_seven_days_after_what_came_before(
+    after: int, reminded: int, quiet: int | None, level: int | None
+) -> None:
+    """A payment that came back gives the payer seven days too (the last two)."""
+    since = None if quiet is None else day_after(_DUE, quiet)
+    found = level_due(_LEVELS, _DUE, day_after(_DUE, after), reminded, since)
+    assert (found and found.level) == level
+
+
+def test_a_payer_gets_one_letter_with_all_invoices_and_the_fee_of_the_highest_level() -> None:
+    today = day_after(_DUE, 24)
+    (letter,) = letters_due(
+        _LEVELS,
+        [
+            _overdue(invoice_id=2, due_on=day_after(_DUE, 14)),
+            _overdue(reminded=1, quiet_since=day_after(_DUE, 10)),
+            _overdue(invoice_id=3, due_on=day_after(_DUE, 15)),
+        ],
+        {},
+        today,
+    )
+    assert [(each.invoice.invoice_id, each.level.level) for each in letter.due] == [(1, 2), (2, 1)]
+    assert (letter.fee, letter.open, letter.leading.invoice.invoice_id) == (500, 21400, 1)
+
+
+@pytest.mark.parametrize(("credit", "letters"), [(10699, 1), (10700, 0), (0, 1), (-1, 1)])
+def test_who_has_as_much_credit_as_is_open_gets_no_letter(credit: int, letters: int) -> None:
+    found = letters_due(_LEVELS, [_overdue()], {7: credit}, day_after(_DUE, 10))
+    assert len(found) == letters
+    assert all(each.credit == max(credit, 0) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        (Level(0, 10, 0, "nothing", None), "0 is no level"),
+        (Level(10, 90, 0, "nothing", None), "10 is no level"),
+        (Level(1, 0, 0, "nothing", None), "1 to 365 days after the due day, not 0"),
+        (Level(1, 366, 0, "nothing", None), "not 366"),
+        (Level(1, 10, -1, "nothing", None), "0 or more"),
+        (Level(1, 10, 0, "nothing", "x" * 1001), "1001 characters: 1000 is the most"),
+        (Level(1, 24, 0, "nothing", None), "level 2 24 days: a later level needs more days"),
+        (Level(2, 10, 0, "nothing", None), "level 1 comes 10 days after the due day"),
+        (Level(2, 24, 0, "write_off", None), "level 2 is to write off: only the last level can"),
+    ],
+)
+def test_levels_that_would_not_follow_each_other_are_refused(level: Level, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        checked_level(level, _LEVELS)
+
+
+def test_a_level_replaces_the_one_with_its_number() -> None:
+    level = Level(2, 30, 700, "nothing", "  Please   pay ")
+    assert checked_level(level, _LEVELS) == level._replace(text="Please pay")
+    assert checked_level(Level(3, 40, 0, "nothing", " "), _LEVELS).text is None
+
+
+@given(st.dates(date(2020, 1, 1), date(2100, 1, 1)), st.integers(0, 1000))
+def test_days_between_is_the_reverse_of_day_after(day: date, days: int) -> None:
+    later = day_after(day.isoformat(), days)
+    assert later == (day + timedelta(days)).isoformat()
+    assert days_between(day.isoformat(), later) == days
