@@ -15,8 +15,8 @@ class PrintedAnnouncement(
     """Everything that an announcement prints.
 
     ``payer`` is the person who pays for the renewal, and to whom it goes. ``reader`` is the name of
-    the person who gets the copies, '' for the payer. ``publication`` and ``offer`` are names;
-    ``issues`` is the number of issues of the offer, -1 without an end, and ``copies`` how many of
+    the person who gets the copies, '' for the payer. ``publication`` and ``bundle`` are names;
+    ``issues`` is the number of issues of the bundle, -1 without an end, and ``copies`` how many of
     each. ``until`` is the day before the first issue that does not come without the renewal.
     ``renews_on`` is the day on which the order is made, and ``stop_until`` the last day to stop it.
     ``net`` and ``tax`` are for all copies, with shipping. ``consent_on`` is the day of the consent,
@@ -34,7 +34,7 @@ class PrintedAnnouncement(
     currency: str
     prices_with_tax: bool = True
     publication: str
-    offer: str
+    bundle: str
     issues: int
     copies: int = 1
     until: str | None = None
