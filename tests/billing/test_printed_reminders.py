@@ -41,7 +41,7 @@ def test_a_reminder_comes_back_from_its_json_as_it_was() -> None:
     assert "read_until" not in to_json(_REMINDER)
 
 
-def test_what_is_due_is_what_is_open_with_all_fees_less_the_credit() -> None:
+def test_what_is_due_is_what_is_open_with_all_fees_less_what_is_taken_back() -> None:
     assert (_REMINDER.open, _REMINDER.due) == (9400, 10050)
 
 

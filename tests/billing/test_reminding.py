@@ -13,8 +13,8 @@ from masthead.billing.reminding import (
     checked_level,
     day_after,
     days_between,
-    letters_due,
     level_due,
+    select,
 )
 from masthead.errors import BadInput
 
@@ -101,7 +101,7 @@ def test_a_level_counts_from_the_due_day_and_seven_days_after_what_came_before(
 
 def test_a_payer_gets_one_letter_with_all_invoices_and_the_fee_of_the_highest_level() -> None:
     today = day_after(_DUE, 24)
-    (letter,) = letters_due(
+    (letter,), write_offs = select(
         _LEVELS,
         [
             _overdue(invoice_id=2, due_on=day_after(_DUE, 14)),
@@ -113,13 +113,36 @@ def test_a_payer_gets_one_letter_with_all_invoices_and_the_fee_of_the_highest_le
     )
     assert [(each.invoice.invoice_id, each.level.level) for each in letter.due] == [(1, 2), (2, 1)]
     assert (letter.fee, letter.open, letter.leading.invoice.invoice_id) == (500, 21400, 1)
+    assert not write_offs
 
 
-@pytest.mark.parametrize(("credit", "letters"), [(10699, 1), (10700, 0), (0, 1), (-1, 1)])
-def test_who_has_as_much_credit_as_is_open_gets_no_letter(credit: int, letters: int) -> None:
-    found = letters_due(_LEVELS, [_overdue()], {7: credit}, day_after(_DUE, 10))
-    assert len(found) == letters
-    assert all(each.credit == max(credit, 0) for each in found)
+@pytest.mark.parametrize(
+    ("credit", "open_"), [(-1, [300, 400]), (0, [300, 400]), (100, [200, 400]), (500, [200])]
+)
+def test_what_a_payer_has_with_the_publisher_is_not_asked_for(
+    credit: int, open_: list[int]
+) -> None:
+    """The credit settles the invoice that is due for longest; who has enough gets no letter."""
+    overdue = [
+        _overdue(invoice_id=2, open_cents=400, due_on=day_after(_DUE, 1)),
+        _overdue(open_cents=300),
+    ]
+    (letter,), _ = select(_LEVELS, overdue, {7: credit, 8: 1000}, day_after(_DUE, 20))
+    assert [each.invoice.open_cents for each in letter.due] == open_
+    assert not select(_LEVELS, overdue, {7: 700}, day_after(_DUE, 20)).letters
+
+
+def test_what_is_written_off_gets_no_letter() -> None:
+    """Each payer has an invoice at the last level; only one has another invoice."""
+    levels = [_LEVELS[0], Level(2, 24, 0, "write_off", None)]
+    overdue = [
+        _overdue(reminded=1),
+        _overdue(invoice_id=2),
+        _overdue(invoice_id=3, subscriber_id=8, reminded=1),
+    ]
+    (letter,), write_offs = select(levels, overdue, {}, day_after(_DUE, 24))
+    assert [each.invoice.invoice_id for each in letter.due] == [2]
+    assert [each.invoice.invoice_id for each in write_offs] == [1, 3]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +157,8 @@ def test_who_has_as_much_credit_as_is_open_gets_no_letter(credit: int, letters: 
         (Level(1, 24, 0, "nothing", None), "level 2 24 days: a later level needs more days"),
         (Level(2, 10, 0, "nothing", None), "level 1 comes 10 days after the due day"),
         (Level(2, 24, 0, "write_off", None), "level 2 is to write off: only the last level can"),
+        (Level(3, 40, 100, "write_off", None), "writes no letter: it has neither a fee nor"),
+        (Level(3, 40, 0, "write_off", "Bye"), "writes no letter: it has neither a fee nor"),
     ],
 )
 def test_levels_that_would_not_follow_each_other_are_refused(level: Level, words: str) -> None:

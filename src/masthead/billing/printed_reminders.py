@@ -11,8 +11,8 @@ import msgspec
 from masthead.billing.printed import Language, Payer, Seller
 
 ThenDo = Literal["nothing", "stop", "write_off"]
-"""What a level of reminders does with the invoices that it reminds of: it stops the service, or
-writes off what is open."""
+"""What a level of reminders does with an invoice: it stops the service with its letter, or writes
+off what is open, without a letter."""
 
 
 class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -45,11 +45,10 @@ class PrintedReminder(_Record, frozen=True, kw_only=True):
     ``pay_by`` is the day until which the payer is asked to pay. ``read_until`` is the newest value
     date of the payments that were read before, '' if there was none: "payments until that day are
     considered". ``fee`` is that of this reminder, with the number of its invoice;
-    ``earlier_fees`` is what is open of the fees before it. ``credit`` is what the payer has with
-    the publisher, and is taken off. ``payment_reference`` is the creditor reference (ISO 11649)
-    for one transfer of all that is due. ``then_do`` is what happens with this letter: ``stop`` says
-    that nothing is sent any more until the payer has paid and orders again, ``write_off`` that the
-    claim is given up.
+    ``earlier_fees`` is what is open of the fees before it. ``payment_reference`` is the creditor
+    reference (ISO 11649) for one transfer of all that is due. ``then_do`` is ``stop`` if the
+    subscriptions that are not paid end with this letter: ``credit`` is then taken off, by the
+    credit notes with the numbers ``credit_notes``.
     """
 
     level: int
@@ -66,6 +65,7 @@ class PrintedReminder(_Record, frozen=True, kw_only=True):
     fee_invoice: str = ""
     earlier_fees: int = 0
     credit: int = 0
+    credit_notes: tuple[str, ...] = ()
     payment_reference: str = ""
     then_do: ThenDo = "nothing"
 

@@ -71,11 +71,10 @@ class Due(NamedTuple):
 
 
 class Letter(NamedTuple):
-    """What one payer is reminded of: the invoices by their due days, and the payer's credit."""
+    """What one payer is reminded of: the invoices by their due days."""
 
     subscriber_id: int
     due: tuple[Due, ...]
-    credit: int
 
     @property
     def leading(self) -> Due:
@@ -91,6 +90,13 @@ class Letter(NamedTuple):
     def open(self) -> int:
         """What is open of the invoices in all, without fees."""
         return sum(each.invoice.open_cents for each in self.due)
+
+
+class Selected(NamedTuple):
+    """The letters of a day by payer, and the invoices that are written off without a letter."""
+
+    letters: Sequence[Letter]
+    write_offs: Sequence[Due]
 
 
 def day_after(day: str, days: int) -> str:
@@ -119,28 +125,34 @@ def level_due(
     return following
 
 
-def letters_due(
+def select(
     levels: Sequence[Level], overdue: Iterable[Overdue], credits_: Mapping[int, int], today: str
-) -> list[Letter]:
-    """Return the letters of a day, by payer: one for all invoices of a payer that are due.
+) -> Selected:
+    """Return whom to remind on a day: one letter for all invoices of a payer that are due.
 
-    ``credits_`` are those of payers, in cents. Who has as much credit as is open gets no letter.
+    ``credits_`` are those of payers, in cents: they settle the oldest invoices first. What they
+    settle wholly gets no reminder.
     """
-    found: dict[int, list[Due]] = {}
-    for each in overdue:
+    left = {payer: max(cents, 0) for payer, cents in credits_.items()}
+    letters: dict[int, list[Due]] = {}
+    write_offs = []
+    for each in sorted(overdue, key=lambda each: (each.due_on, each.invoice_id)):
         level = level_due(levels, each.due_on, today, each.reminded, each.quiet_since)
-        if level is not None:
-            due = Due(each, level, days_between(each.due_on, today))
-            found.setdefault(each.subscriber_id, []).append(due)
-    letters = [
-        Letter(
-            payer,
-            tuple(sorted(due, key=lambda each: (each.invoice.due_on, each.invoice.invoice_id))),
-            max(credits_.get(payer, 0), 0),
-        )
-        for payer, due in sorted(found.items())
-    ]
-    return [each for each in letters if each.open > each.credit]
+        if level is None:
+            continue
+        used = min(left.get(each.subscriber_id, 0), each.open_cents)
+        left[each.subscriber_id] = left.get(each.subscriber_id, 0) - used
+        if used == each.open_cents:
+            continue
+        invoice = each._replace(open_cents=each.open_cents - used)
+        due = Due(invoice, level, days_between(each.due_on, today))
+        if level.then_do == "write_off":
+            write_offs.append(due)
+        else:
+            letters.setdefault(each.subscriber_id, []).append(due)
+    return Selected(
+        [Letter(payer, tuple(due)) for payer, due in sorted(letters.items())], write_offs
+    )
 
 
 def checked_level(level: Level, others: Iterable[Level]) -> Level:
@@ -161,6 +173,11 @@ def checked_level(level: Level, others: Iterable[Level]) -> Level:
     text = single_spaced(level.text or "")
     if len(text) > TEXT_MAX:
         raise BadInput(f"the text has {len(text)} characters: {TEXT_MAX} is the most", field="text")
+    if level.then_do == "write_off" and (level.fee or text):
+        raise BadInput(
+            "a level that writes off writes no letter: it has neither a fee nor a text",
+            field="fee" if level.fee else "text",
+        )
     level = level._replace(text=text or None)
     chain = sorted([level, *(each for each in others if each.level != level.level)])
     for first, second in pairwise(chain):
