@@ -108,8 +108,9 @@ def test_a_payer_gets_one_letter_with_all_invoices_and_the_fee_of_the_highest_le
             _overdue(reminded=1, quiet_since=day_after(_DUE, 10)),
             _overdue(invoice_id=3, due_on=day_after(_DUE, 15)),
         ],
-        {},
         today,
+        tolerance=50,
+        credits_={},
     )
     assert [(each.invoice.invoice_id, each.level.level) for each in letter.due] == [(1, 2), (2, 1)]
     assert (letter.fee, letter.open, letter.leading.invoice.invoice_id) == (500, 21400, 1)
@@ -127,9 +128,23 @@ def test_what_a_payer_has_with_the_publisher_is_not_asked_for(
         _overdue(invoice_id=2, open_cents=400, due_on=day_after(_DUE, 1)),
         _overdue(open_cents=300),
     ]
-    (letter,), _ = select(_LEVELS, overdue, {7: credit, 8: 1000}, day_after(_DUE, 20))
+    today = day_after(_DUE, 20)
+    (letter,), _ = select(_LEVELS, overdue, today, tolerance=0, credits_={7: credit, 8: 1000})
     assert [each.invoice.open_cents for each in letter.due] == open_
-    assert not select(_LEVELS, overdue, {7: 700}, day_after(_DUE, 20)).letters
+    assert not select(_LEVELS, overdue, today, tolerance=0, credits_={7: 700}).letters
+    assert not select(_LEVELS, overdue, today, tolerance=50, credits_={7: 650}).letters
+
+
+def test_nobody_is_reminded_of_what_is_within_the_tolerance() -> None:
+    for cents, letters in ((51, 1), (50, 0)):
+        found = select(
+            _LEVELS,
+            [_overdue(open_cents=cents)],
+            day_after(_DUE, 20),
+            tolerance=50,
+            credits_={},
+        )
+        assert len(found.letters) == letters
 
 
 def test_what_is_written_off_gets_no_letter() -> None:
@@ -140,7 +155,8 @@ def test_what_is_written_off_gets_no_letter() -> None:
         _overdue(invoice_id=2),
         _overdue(invoice_id=3, subscriber_id=8, reminded=1),
     ]
-    (letter,), write_offs = select(levels, overdue, {}, day_after(_DUE, 24))
+    today = day_after(_DUE, 24)
+    (letter,), write_offs = select(levels, overdue, today, tolerance=0, credits_={})
     assert [each.invoice.invoice_id for each in letter.due] == [2]
     assert [each.invoice.invoice_id for each in write_offs] == [1, 3]
 

@@ -126,12 +126,17 @@ def level_due(
 
 
 def select(
-    levels: Sequence[Level], overdue: Iterable[Overdue], credits_: Mapping[int, int], today: str
+    levels: Sequence[Level],
+    overdue: Iterable[Overdue],
+    today: str,
+    *,
+    tolerance: int,
+    credits_: Mapping[int, int],
 ) -> Selected:
     """Return whom to remind on a day: one letter for all invoices of a payer that are due.
 
-    ``credits_`` are those of payers, in cents: they settle the oldest invoices first. What they
-    settle wholly gets no reminder.
+    ``credits_`` are those of payers, in cents: they settle the oldest invoices first. An invoice of
+    which no more than ``tolerance`` is then open gets no reminder.
     """
     left = {payer: max(cents, 0) for payer, cents in credits_.items()}
     letters: dict[int, list[Due]] = {}
@@ -142,9 +147,9 @@ def select(
             continue
         used = min(left.get(each.subscriber_id, 0), each.open_cents)
         left[each.subscriber_id] = left.get(each.subscriber_id, 0) - used
-        if used == each.open_cents:
-            continue
         invoice = each._replace(open_cents=each.open_cents - used)
+        if invoice.open_cents <= tolerance:
+            continue
         due = Due(invoice, level, days_between(each.due_on, today))
         if level.then_do == "write_off":
             write_offs.append(due)

@@ -44,6 +44,11 @@ class Invoice(NamedTuple):
         """What the document is called in a sentence, such as ``invoice 2026-000123``."""
         return f"{self.kind.replace('_', ' ')} {self.number_text}"
 
+    @property
+    def is_fee(self) -> bool:
+        """Whether it is the fee of a reminder: no order has it (billing, "Reminders")."""
+        return self.order_id is None
+
 
 class InvoiceLine(NamedTuple):
     """A line of an invoice; ``percent`` is hundredths of a percent.
@@ -143,14 +148,14 @@ def invoice_of_order(books: Reading, order_id: int) -> Invoice | None:
 
 
 def open_invoices(books: Reading, subscriber_id: int) -> list[Invoice]:
-    """Return the open invoices of a payer, the oldest first."""
+    """Return the open invoices of a payer, the oldest first, and fees of reminders last."""
     return books.rows_as(
         Invoice,
         f"""
         SELECT {_COLUMNS} FROM invoices AS i
         WHERE i.account_id = :account_id AND i.subscriber_id = :subscriber_id
             AND i.open_cents > 0
-        ORDER BY i.issued_on, i.invoice_id
+        ORDER BY CASE WHEN i.order_id IS NULL THEN 1 ELSE 0 END, i.issued_on, i.invoice_id
         """,
         subscriber_id=subscriber_id,
     )

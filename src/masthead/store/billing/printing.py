@@ -3,12 +3,14 @@
 The functions run in an operation, after its derived values are up to date.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.billing.printed import Payer
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books.operation import Reading
+from masthead.store.books.order_keys import listed
 
 
 class Heading(NamedTuple):
@@ -20,9 +22,14 @@ class Heading(NamedTuple):
 
 def heading_of(books: Reading, order_id: int) -> Heading:
     """Return who pays for an order, at the order's billing address."""
-    ((subscriber_id, reference, vat_id, *names),) = books.rows(
-        """
-        SELECT o.subscriber_id, o.external_reference,
+    return headings_of(books, [order_id])[order_id]
+
+
+def headings_of(books: Reading, orders: Iterable[int]) -> dict[int, Heading]:
+    """Return who pays for some orders, by their ids, at the billing address of each."""
+    rows = books.rows(
+        f"""
+        SELECT o.order_id, o.subscriber_id, o.external_reference,
             (SELECT d.vat_id FROM payer_details AS d
                 WHERE d.account_id = :account_id AND d.subscriber_id = o.subscriber_id),
             coalesce(a.first_name, s.first_name), coalesce(a.last_name, s.last_name), a.company,
@@ -33,10 +40,15 @@ def heading_of(books: Reading, order_id: int) -> Heading:
             ON s.account_id = :account_id AND s.subscriber_id = o.subscriber_id
         LEFT JOIN addresses AS a
             ON a.account_id = :account_id AND a.address_id = o.billing_address_id
-        WHERE o.account_id = :account_id AND o.order_id = :order_id
-        """,
-        order_id=order_id,
+        WHERE o.account_id = :account_id AND o.order_id IN ({listed(orders)})
+        """
     )
+    return {order_id: _heading(*row) for order_id, *row in rows}
+
+
+def _heading(
+    subscriber_id: int, reference: str | None, vat_id: str | None, *names: str | None
+) -> Heading:
     texts = [printable(each or "") for each in names]
     first, last, company, street, city, state, postal_code, country_name, country, email = texts
     name = " ".join(filter(None, (first, last)))
