@@ -20,6 +20,7 @@ def check_sums(desk: Desk) -> None:
     notes = [row for row in desk.table("invoices") if row["kind"] == "credit_note"]
     allocations, payments = desk.table("allocations"), desk.table("payments")
     _check_invoices(invoices, notes, allocations)
+    _check_lines(desk.table("invoices"), desk.table("invoice_lines"))
     _check_payments(invoices, payments, allocations)
     _check_numbers(desk.table("invoices"))
     begun = desk.table("billing")
@@ -54,6 +55,14 @@ def _check_invoices(invoices: Rows, notes: Rows, allocations: Rows) -> None:
             assert sum(note[name] for note in of_it) <= row[name], row
     for row in notes:
         assert row["open_cents"] == 0, row
+
+
+def _check_lines(invoices: Rows, lines: Rows) -> None:
+    """Assert that the lines of each invoice and credit note add up to what it says."""
+    for row in invoices:
+        own = [line for line in lines if line["invoice_id"] == row["invoice_id"]]
+        for name in ("net", "tax"):
+            assert sum(line[name] for line in own) == row[name], row
 
 
 def _check_payments(invoices: Rows, payments: Rows, allocations: Rows) -> None:

@@ -8,6 +8,7 @@ from masthead.books import (
     cancelling,
     closed_months,
     disputes,
+    erasure,
     invoices,
     issues,
     payer_payments,
@@ -197,3 +198,27 @@ def test_an_issue_stays_closed_if_the_payment_of_what_ended_with_it_came_back(
     issues.close(bureau.books, 5)
     payment_reversals.reverse(bureau.books, 1)
     assert "its payment came back since" in refused(bureau, issues.reopen, 5)
+
+
+def test_an_item_with_two_lines_of_a_rate_is_credited_once(bureau: Desk) -> None:
+    bureau.put("publications", publication_id=2, name="Ebb", issues_per_year=6)
+    bureau.put("issues", issue_id=101, publication_id=2, name="Ebb 1", date="2026-05-15")
+    bureau.put("bundles", bundle_id=2, name="Both titles", price=999, tax=70)
+    for line, (publication, issues_of, price) in enumerate(((1, 6, 500), (2, 5, 499)), 1):
+        bureau.put(
+            "bundle_lines",
+            bundle_id=2,
+            line_number=line,
+            publication_id=publication,
+            issues=issues_of,
+            type="Print",
+            copies=1,
+            price=price,
+        )
+    one = order(bureau, 1, Item(bundle_id=2))
+    pay(bureau, one, Incoming(1069))
+    invoices.credit(bureau.books, number_of(bureau, one), 801)
+    erasure.erase(bureau.books, 1, "refund", leave_traces=True)
+    credited = [row["total"] for row in bureau.table("invoices") if row["kind"] == "credit_note"]
+    assert credited == [801, 135, 133]
+    check_sums(bureau)

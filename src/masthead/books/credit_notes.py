@@ -4,7 +4,8 @@ An operation that gives money back or ends items calls :func:`revenue_mark` befo
 :func:`credit_orders` after. All amounts are whole cents.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.billing import printed
@@ -145,6 +146,7 @@ def _credit(
     rows = list[InvoiceLine]()
     for each in over:
         rows += _credit_lines(note, len(rows), each, billed, credited)
+    assert (sum(row.net for row in rows), sum(row.tax for row in rows)) == (net, tax)
     invoices.add_invoice(change, note, _printed_note(change, settings, note, invoice, rows))
     invoices.add_lines(change, rows)
     _settle_credit(change, settings, invoice, note, over, is_whole=is_whole)
@@ -166,23 +168,39 @@ def _credit_lines(
         return line.order_item_id == item.order_item_id
 
     lines = [line for line in billed if is_of(line)]
-    left = []
-    for line in lines:
-        same = [
-            each
-            for each in credited
-            if is_of(each) and (each.goods, each.percent) == (line.goods, line.percent)
-        ]
-        left.append(
-            (line.net - sum(each.net for each in same), line.tax - sum(each.tax for each in same))
-        )
-    nets = parts(item.net, [max(net, 0) for net, _ in left])
-    shares = parts(item.tax, [max(tax, 0) for _, tax in left])
+    before_it = [line for line in credited if is_of(line)]
+    nets = parts(item.net, _left_of(lines, before_it, lambda line: line.net))
+    taxes = parts(item.tax, _left_of(lines, before_it, lambda line: line.tax))
     return [
         line._replace(invoice_id=note.invoice_id, line_number=before + number, net=net, tax=tax)
-        for number, (line, net, tax) in enumerate(zip(lines, nets, shares, strict=True), 1)
+        for number, (line, net, tax) in enumerate(zip(lines, nets, taxes, strict=True), 1)
         if net or tax
     ]
+
+
+def _left_of(
+    billed: Sequence[InvoiceLine],
+    credited: Iterable[InvoiceLine],
+    cents_of: Callable[[InvoiceLine], int],
+) -> list[int]:
+    """Return what is not credited yet of each line.
+
+    Credited lines do not say which of several lines of the same rate they take back, so what is
+    left of a rate is divided among them.
+    """
+    rates = [(line.goods, line.percent) for line in billed]
+    of_rate = Counter[tuple[str, int]]()
+    for line in billed:
+        of_rate[line.goods, line.percent] += cents_of(line)
+    for line in credited:
+        of_rate[line.goods, line.percent] -= cents_of(line)
+    left = [0] * len(billed)
+    for rate, cents in of_rate.items():
+        places = [place for place, each in enumerate(rates) if each == rate]
+        shares = parts(max(cents, 0), [cents_of(billed[place]) for place in places])
+        for place, share in zip(places, shares, strict=True):
+            left[place] = share
+    return left
 
 
 def _printed_note(
