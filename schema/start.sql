@@ -943,6 +943,7 @@ CREATE TABLE payer_details (
     account_id INTEGER NOT NULL,
     subscriber_id INTEGER NOT NULL,
     vat_id TEXT,
+    by_email INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, subscriber_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
 ) STRICT, WITHOUT ROWID;
@@ -992,7 +993,8 @@ CREATE TABLE invoice_lines (
     invoice_id INTEGER NOT NULL,
     line_number INTEGER NOT NULL,
     order_item_id INTEGER,
-    goods TEXT NOT NULL CHECK (goods IN ('print', 'digital', 'product', 'shipping')),
+    goods TEXT NOT NULL
+        CHECK (goods IN ('print', 'digital', 'product', 'shipping', 'fee')),
     description TEXT,
     copies INTEGER NOT NULL DEFAULT 1,
     net INTEGER NOT NULL,
@@ -1134,6 +1136,243 @@ CREATE INDEX bank_entries_by_payment
     ON bank_entries (account_id, payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX bank_entries_to_decide
     ON bank_entries (account_id, bank_entry_id) WHERE status IN ('proposed', 'unknown');
+
+-- The permissions of payers to collect from their bank accounts. iban: sealed with the secret key;
+-- iban_end: its last four characters. used_on: the day of the last collection.
+CREATE TABLE mandates (
+    account_id INTEGER NOT NULL,
+    mandate_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    reference TEXT NOT NULL,
+    scheme TEXT NOT NULL CHECK (scheme IN ('core', 'b2b')),
+    account_holder TEXT,
+    iban TEXT,
+    iban_end TEXT,
+    bic TEXT,
+    signed_on TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'resting', 'ended')),
+    status_since TEXT NOT NULL,
+    reason TEXT,
+    used_on TEXT,
+    PRIMARY KEY (account_id, mandate_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX mandates_by_reference ON mandates (account_id, reference);
+CREATE INDEX mandates_by_subscriber ON mandates (account_id, subscriber_id, +mandate_id);
+
+-- The files of collections for the bank. claims: their number, cents: their sum.
+CREATE TABLE debit_runs (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    debit_run_id INTEGER NOT NULL,
+    created_at TEXT,
+    collected_on TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    version TEXT NOT NULL CHECK (version IN ('pain.008.001.08', 'pain.008.001.02')),
+    claims INTEGER NOT NULL,
+    cents INTEGER NOT NULL,
+    creditor TEXT,
+    PRIMARY KEY (account_id, debit_run_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX debit_runs_by_message ON debit_runs (account_id, message_id);
+
+-- The invoices that a run hands in to the bank.
+CREATE TABLE claims (
+    account_id INTEGER NOT NULL,
+    claim_id INTEGER NOT NULL,
+    debit_run_id INTEGER NOT NULL,
+    invoice_id INTEGER NOT NULL,
+    mandate_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    cents INTEGER NOT NULL,
+    end_to_end_id TEXT NOT NULL,
+    sequence TEXT NOT NULL CHECK (sequence IN ('FRST', 'RCUR', 'OOFF', 'FNAL')),
+    status TEXT NOT NULL CHECK (status IN ('sent', 'paid', 'returned')),
+    payment_id INTEGER,
+    returned_on TEXT,
+    return_reason TEXT,
+    fee INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, claim_id),
+    FOREIGN KEY (account_id, debit_run_id) REFERENCES debit_runs (account_id, debit_run_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, mandate_id) REFERENCES mandates (account_id, mandate_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX claims_by_end_to_end_id ON claims (account_id, end_to_end_id);
+CREATE INDEX claims_by_run ON claims (account_id, debit_run_id, +claim_id);
+CREATE INDEX claims_by_invoice ON claims (account_id, invoice_id, +claim_id);
+CREATE INDEX claims_by_mandate ON claims (account_id, mandate_id, +claim_id);
+CREATE INDEX claims_by_subscriber ON claims (account_id, subscriber_id, +claim_id);
+CREATE INDEX claims_by_payment
+    ON claims (account_id, payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX claims_with_the_bank ON claims (account_id, invoice_id) WHERE status = 'sent';
+
+-- The steps of reminding. days: after the due date.
+CREATE TABLE reminder_levels (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    level INTEGER NOT NULL,
+    days INTEGER NOT NULL,
+    fee INTEGER NOT NULL DEFAULT 0,
+    then_do TEXT NOT NULL CHECK (then_do IN ('nothing', 'stop', 'write_off')),
+    text TEXT,
+    PRIMARY KEY (account_id, level)
+) STRICT, WITHOUT ROWID;
+
+-- fee_invoice_id: the invoice of the fee. read_until: up to which value date payments were read.
+CREATE TABLE reminders (
+    account_id INTEGER NOT NULL,
+    reminder_id INTEGER NOT NULL,
+    invoice_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    reminded_on TEXT NOT NULL,
+    fee INTEGER NOT NULL DEFAULT 0,
+    fee_invoice_id INTEGER,
+    read_until TEXT,
+    printed TEXT,
+    PRIMARY KEY (account_id, reminder_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, fee_invoice_id) REFERENCES invoices (account_id, invoice_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reminders_by_invoice ON reminders (account_id, invoice_id, level);
+CREATE INDEX reminders_by_subscriber ON reminders (account_id, subscriber_id, +reminder_id);
+CREATE INDEX reminders_by_fee_invoice
+    ON reminders (account_id, fee_invoice_id) WHERE fee_invoice_id IS NOT NULL;
+
+-- The consents to automatic renewal with a bundle. At most one of a subscription runs.
+CREATE TABLE renewal_consents (
+    account_id INTEGER NOT NULL,
+    consent_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    bundle_id INTEGER NOT NULL,
+    given_on TEXT NOT NULL,
+    words TEXT,
+    source TEXT,
+    stopped_on TEXT,
+    stop_reason TEXT,
+    PRIMARY KEY (account_id, consent_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX renewal_consents_that_run
+    ON renewal_consents (account_id, subscription_id) WHERE stopped_on IS NULL;
+CREATE INDEX renewal_consents_by_subscription
+    ON renewal_consents (account_id, subscription_id, +consent_id);
+CREATE INDEX renewal_consents_by_subscriber
+    ON renewal_consents (account_id, subscriber_id, +consent_id);
+CREATE INDEX renewal_consents_by_bundle ON renewal_consents (account_id, bundle_id, +consent_id);
+
+-- term_id: the term that runs out, which is renewed once.
+CREATE TABLE announced_renewals (
+    account_id INTEGER NOT NULL,
+    announcement_id INTEGER NOT NULL,
+    consent_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    term_id INTEGER NOT NULL,
+    bundle_id INTEGER NOT NULL,
+    price INTEGER NOT NULL,
+    tax INTEGER NOT NULL,
+    announced_on TEXT NOT NULL,
+    renews_on TEXT NOT NULL,
+    status TEXT NOT NULL
+        CHECK (status IN ('announced', 'renewed', 'stopped', 'refused')),
+    order_id INTEGER,
+    reason TEXT,
+    PRIMARY KEY (account_id, announcement_id),
+    FOREIGN KEY (account_id, consent_id) REFERENCES renewal_consents (account_id, consent_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX announced_renewals_by_term
+    ON announced_renewals (account_id, subscription_id, term_id);
+CREATE INDEX announced_renewals_of_a_term ON announced_renewals (account_id, term_id);
+CREATE INDEX announced_renewals_by_consent
+    ON announced_renewals (account_id, consent_id, +announcement_id);
+CREATE INDEX announced_renewals_by_bundle
+    ON announced_renewals (account_id, bundle_id, +announcement_id);
+CREATE INDEX announced_renewals_by_order
+    ON announced_renewals (account_id, order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX announced_renewals_to_come
+    ON announced_renewals (account_id, renews_on, announcement_id) WHERE status = 'announced';
+
+-- The e-mails that are sent, not before due_at, or were.
+CREATE TABLE mails (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    mail_id INTEGER NOT NULL,
+    subscriber_id INTEGER,
+    address TEXT,
+    kind TEXT NOT NULL
+        CHECK (kind IN ('invoice', 'credit_note', 'reminder', 'announcement', 'welcome',
+            'cancellation', 'renewal')),
+    subject TEXT,
+    text TEXT,
+    invoice_id INTEGER,
+    reminder_id INTEGER,
+    subscription_id INTEGER,
+    status TEXT NOT NULL
+        CHECK (status IN ('queued', 'sent', 'failed', 'held', 'cancelled')),
+    queued_at TEXT,
+    due_at TEXT,
+    tries INTEGER NOT NULL DEFAULT 0,
+    sent_at TEXT,
+    error TEXT,
+    message_id TEXT,
+    PRIMARY KEY (account_id, mail_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, reminder_id) REFERENCES reminders (account_id, reminder_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mails_to_send ON mails (account_id, due_at, mail_id) WHERE status = 'queued';
+CREATE INDEX mails_by_subscriber
+    ON mails (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
+CREATE INDEX mails_by_invoice ON mails (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX mails_by_reminder ON mails (account_id, reminder_id) WHERE reminder_id IS NOT NULL;
+CREATE INDEX mails_by_subscription
+    ON mails (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX mails_by_message ON mails (account_id, message_id) WHERE message_id IS NOT NULL;
+
+-- The e-mail addresses that get no e-mails, since they bounce.
+CREATE TABLE held_addresses (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    held_address_id INTEGER NOT NULL,
+    subscriber_id INTEGER,
+    address TEXT,
+    held_on TEXT NOT NULL,
+    reason TEXT,
+    bounces INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, held_address_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX held_addresses_by_address
+    ON held_addresses (account_id, address) WHERE address IS NOT NULL;
+CREATE INDEX held_addresses_by_subscriber
+    ON held_addresses (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
+
+-- The letters about subscriptions that were written.
+CREATE TABLE letters (
+    account_id INTEGER NOT NULL,
+    letter_id INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('welcome', 'cancellation')),
+    subscription_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    written_on TEXT NOT NULL,
+    by_email INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, letter_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX letters_by_subscription ON letters (account_id, subscription_id, +letter_id);
+CREATE INDEX letters_by_subscriber ON letters (account_id, subscriber_id, +letter_id);
 
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
@@ -1298,6 +1537,49 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('bank_entries', 'bank_entries_by_invoice', '1000000 1000000 1'),
     ('bank_entries', 'bank_entries_by_payment', '1000000 1000000 1'),
     ('bank_entries', 'bank_entries_to_decide', '1000 1000 1'),
+    ('mandates', 'mandates', '1000000 1000000 1'),
+    ('mandates', 'mandates_by_reference', '1000000 1000000 1'),
+    ('mandates', 'mandates_by_subscriber', '1000000 1000000 1'),
+    ('debit_runs', 'debit_runs', '1000 1000 1'),
+    ('debit_runs', 'debit_runs_by_message', '1000 1000 1'),
+    ('claims', 'claims', '1000000 1000000 1'),
+    ('claims', 'claims_by_end_to_end_id', '1000000 1000000 1'),
+    ('claims', 'claims_by_run', '1000000 1000000 1000'),
+    ('claims', 'claims_by_invoice', '1000000 1000000 1'),
+    ('claims', 'claims_by_mandate', '1000000 1000000 2'),
+    ('claims', 'claims_by_subscriber', '1000000 1000000 2'),
+    ('claims', 'claims_by_payment', '1000000 1000000 1'),
+    ('claims', 'claims_with_the_bank', '100000 100000 1'),
+    ('reminder_levels', 'reminder_levels', '9 9 1'),
+    ('reminders', 'reminders', '1000000 1000000 1'),
+    ('reminders', 'reminders_by_invoice', '1000000 1000000 2 1'),
+    ('reminders', 'reminders_by_subscriber', '1000000 1000000 2'),
+    ('reminders', 'reminders_by_fee_invoice', '1000000 1000000 1'),
+    ('renewal_consents', 'renewal_consents', '1000000 1000000 1'),
+    ('renewal_consents', 'renewal_consents_that_run', '1000000 1000000 1'),
+    ('renewal_consents', 'renewal_consents_by_subscription', '1000000 1000000 1'),
+    ('renewal_consents', 'renewal_consents_by_subscriber', '1000000 1000000 2'),
+    ('renewal_consents', 'renewal_consents_by_bundle', '1000000 1000000 10000'),
+    ('announced_renewals', 'announced_renewals', '1000000 1000000 1'),
+    ('announced_renewals', 'announced_renewals_by_term', '1000000 1000000 2 1'),
+    ('announced_renewals', 'announced_renewals_of_a_term', '1000000 1000000 1'),
+    ('announced_renewals', 'announced_renewals_by_consent', '1000000 1000000 2'),
+    ('announced_renewals', 'announced_renewals_by_bundle', '1000000 1000000 10000'),
+    ('announced_renewals', 'announced_renewals_by_order', '1000000 1000000 1'),
+    ('announced_renewals', 'announced_renewals_to_come', '10000 10000 1000 1'),
+    ('mails', 'mails', '1000000 1000000 1'),
+    ('mails', 'mails_to_send', '10000 10000 10 1'),
+    ('mails', 'mails_by_subscriber', '1000000 1000000 5'),
+    ('mails', 'mails_by_invoice', '1000000 1000000 1'),
+    ('mails', 'mails_by_reminder', '1000000 1000000 1'),
+    ('mails', 'mails_by_subscription', '1000000 1000000 2'),
+    ('mails', 'mails_by_message', '1000000 1000000 1'),
+    ('held_addresses', 'held_addresses', '10000 10000 1'),
+    ('held_addresses', 'held_addresses_by_address', '10000 10000 1'),
+    ('held_addresses', 'held_addresses_by_subscriber', '10000 10000 1'),
+    ('letters', 'letters', '1000000 1000000 1'),
+    ('letters', 'letters_by_subscription', '1000000 1000000 2'),
+    ('letters', 'letters_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),
@@ -1421,6 +1703,16 @@ BEGIN
         'closed_months',
         'bank_files',
         'bank_entries',
+        'mandates',
+        'debit_runs',
+        'claims',
+        'reminder_levels',
+        'reminders',
+        'renewal_consents',
+        'announced_renewals',
+        'mails',
+        'held_addresses',
+        'letters',
         'mailing_list_entries',
         'deletions',
         'erasures'

@@ -6,9 +6,10 @@ paid again; its text is awkward. Subscriber 4 has an open invoice and too much m
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+
+from tests.circulation.csv_text import csv_text
+from tests.circulation.small_collecting import COLLECTING
 
 PRINTED = json.dumps(
     {"payer": ['Zoë "Z" Möller', "1 Quay,\n2nd floor"], "note": "<b>'=1+1'</b>\t€ \U0001f4f0"},
@@ -18,35 +19,29 @@ LONG_PRINTED = json.dumps({"lines": ["Tide, October to September, twelve issues"
 """About 200 KiB."""
 
 
-def _file(*rows: tuple[object, ...]) -> str:
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return out.getvalue()
-
-
 BILLING: dict[str, str] = {
     "billing.csv": "billing_id,begun_on\n1,2025-10-01\n",
-    "billing_settings.csv": _file(
+    "billing_settings.csv": csv_text(
         ("setting_id", "name", "value"),
         (1, "invoice_number", "{year}-{number:06}"),
         (2, "seller_name", 'Tide & Sons, "Harbour"\n'),
         (3, "language", None),
     ),
-    "tax_rates.csv": _file(
+    "tax_rates.csv": csv_text(
         ("rate_id", "country", "state", "goods", "percent", "begins_on"),
         (1, "DE", None, "print", 700, "2020-01-01"),
         (2, "DE", None, "digital", 1900, "2020-01-01"),
         (3, "US", "NY", "product", 887, "2025-06-01"),
         (4, "DE", None, "shipping", 0, "2020-01-01"),
     ),
-    "shipping_prices.csv": _file(
+    "shipping_prices.csv": csv_text(
         ("shipping_price_id", "country", "type", "cents", "begins_on"),
         (1, None, "Print", 1200, "2025-01-01"),
         (2, "DE", "Both", 96, "2025-01-01"),
         (3, "DE", "Digital", 0, "2025-01-01"),
     ),
-    "payer_details.csv": "subscriber_id,vat_id\n4,\n5,DE136695976\n",
-    "invoices.csv": _file(
+    "payer_details.csv": "subscriber_id,vat_id,by_email\n4,,1\n5,DE136695976,0\n",
+    "invoices.csv": csv_text(
         (
             *("invoice_id", "kind", "series", "number", "number_text", "subscriber_id"),
             *("order_id", "of_invoice_id", "issued_on", "due_on", "net", "tax", "total"),
@@ -65,7 +60,7 @@ BILLING: dict[str, str] = {
             *(None, 100, 0, 100, 100, None, None, LONG_PRINTED),
         ),
     ),
-    "invoice_lines.csv": _file(
+    "invoice_lines.csv": csv_text(
         (
             *("invoice_id", "line_number", "order_item_id", "goods", "description", "copies"),
             *("net", "tax", "percent", "category"),
@@ -75,9 +70,9 @@ BILLING: dict[str, str] = {
         (2, 1, 3, "print", "Tide", 1, 561, 39, 700, "S"),
         (3, 1, None, "digital", "Tide", 1, 50, 0, 0, "AE"),
         (3, 2, None, "product", "Mug,\nblue", 1, 25, 0, 0, "Z"),
-        (3, 3, None, "product", "Book", 1, 25, 0, 0, "E"),
+        (3, 3, None, "fee", "A reminder", 1, 25, 0, 0, "E"),
     ),
-    "payments.csv": _file(
+    "payments.csv": csv_text(
         (
             *("payment_id", "subscriber_id", "kind", "value_date", "booked_on", "cents", "fee"),
             *("payment_type", "reference", "reverses_id", "reason", "source", "left_cents"),
@@ -130,7 +125,7 @@ BILLING: dict[str, str] = {
             0,
         ),
     ),
-    "allocations.csv": _file(
+    "allocations.csv": csv_text(
         (
             *("allocation_id", "invoice_id", "kind", "payment_id", "credit_note_id", "cents"),
             "booked_on",
@@ -141,7 +136,7 @@ BILLING: dict[str, str] = {
         (4, 1, "credit_note", None, 2, 600, "2025-11-02"),
         (5, 1, "write_off", None, None, 10, "2025-11-03"),
     ),
-    "journal_lines.csv": _file(
+    "journal_lines.csv": csv_text(
         (
             *("entry_id", "line_number", "booked_on", "account", "cents", "text"),
             *("invoice_id", "payment_id"),
@@ -152,7 +147,7 @@ BILLING: dict[str, str] = {
         (2, 1, "2025-10-20", "bank", 3000, "Payment 1", None, 1),
         (2, 2, "2025-10-20", "prepayments", -3000, "Payment 1", None, 1),
     ),
-    "bank_files.csv": _file(
+    "bank_files.csv": csv_text(
         ("bank_file_id", "name", "digest", "iban", "imported_at"),
         (
             1,
@@ -162,7 +157,7 @@ BILLING: dict[str, str] = {
             "2025-10-30 10:00:00",
         ),
     ),
-    "bank_entries.csv": _file(
+    "bank_entries.csv": csv_text(
         (
             *("bank_entry_id", "bank_file_id", "fingerprint", "value_date", "cents", "fee"),
             *("status", "subscriber_id", "invoice_id", "payment_id", "name", "iban"),
@@ -190,4 +185,5 @@ BILLING: dict[str, str] = {
         ),
     ),
     "closed_months.csv": "month_id,closed_on\n202509,2025-10-04\n202510,2025-11-05\n",
+    **COLLECTING,
 }

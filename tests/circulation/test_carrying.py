@@ -308,12 +308,14 @@ def test_an_erased_payer_leaves_numbers_and_amounts(publisher: Publisher) -> Non
     """billing, "What is stored": names go, amounts and numbers stay."""
     before = publisher.everything()
     blanked = erase(publisher.store, 1, 5, leave_traces=True)
-    names = ("payer_details", "invoices", "payments", "bank_entries")
+    names = ("payer_details", "invoices", "payments", "bank_entries", "mandates", "claims")
     assert {name: blanked[name] for name in names} == {
         "payer_details": 1,
         "invoices": 2,
         "payments": 2,
         "bank_entries": 1,
+        "mandates": 1,
+        "claims": 1,
     }
     for name, personal in {
         "payer_details": {"vat_id"},
@@ -322,6 +324,8 @@ def test_an_erased_payer_leaves_numbers_and_amounts(publisher: Publisher) -> Non
         "bank_entries": {
             *("name", "iban", "reference", "end_to_end_id", "return_reason", "reason"),
         },
+        "mandates": {"account_holder", "iban", "iban_end", "bic", "reason"},
+        "claims": {"return_reason"},
     }.items():
         assert publisher.table(name) == [
             {**row, **dict.fromkeys(personal)} if row["subscriber_id"] == 5 else row

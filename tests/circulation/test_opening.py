@@ -329,6 +329,21 @@ def test_a_used_opening_cannot_be_undone(desk: Desk) -> None:
             {"shipping_price_id": 1, "type": "Print", "begins_on": "2026-01-01"},
         ),
         ("payer_details", {"subscriber_id": 1, "vat_id": "DE136695976"}),
+        (
+            "mandates",
+            {
+                "mandate_id": 1,
+                "subscriber_id": 1,
+                "reference": "M-1",
+                "scheme": "core",
+                "signed_on": "2026-03-01",
+                "status": "active",
+                "status_since": "2026-03-01",
+            },
+        ),
+        ("reminder_levels", {"level": 1, "days": 14, "then_do": "nothing"}),
+        ("mails", {"mail_id": 1, "kind": "welcome", "status": "queued"}),
+        ("held_addresses", {"held_address_id": 1, "held_on": "2026-03-01"}),
     ],
 )
 def test_an_opening_with_billing_cannot_be_undone(

@@ -105,8 +105,13 @@ def start(database: str) -> None:
         lines_until(process, "curl ", OPERATIONS)
 
 
-LATER = {"bank_entries", "bank_files", "closed_months", "payer_details"}
-"""What a file of a bank, the end of a month, and a business with a VAT number bring."""
+LATER = {
+    *("bank_entries", "bank_files", "closed_months", "payer_details", "mandates", "debit_runs"),
+    *("claims", "reminder_levels", "reminders", "renewal_consents", "announced_renewals", "mails"),
+    *("held_addresses", "letters"),
+}
+"""What a file of a bank, the end of a month, a business with a VAT number, and what a publisher
+sets up later (direct debit, reminders, automatic renewal and e-mail) bring."""
 
 
 @ONLY_LONG

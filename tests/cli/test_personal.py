@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
+from masthead.store.subscriber_data import COLLECTING
 from tests.api.conftest import DATA
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD
 from tests.servers import MASTHEAD, environment, import_files, masthead, run, serving
@@ -220,6 +221,7 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
         "invoices": [],
         "payments": [],
         "bank_entries": [],
+        **{name: [] for name in (*COLLECTING, "announced_renewals")},
     }
     assert held["subscriber"]["password_md5"] == DIGEST
     assert held["custom_fields"][0]["values"][0]["display_as"] == "Farming"

@@ -122,6 +122,40 @@ WITH_BOOKS: dict[str, str] = {
         "bank_entry_id,bank_file_id,fingerprint,value_date,cents,status,subscriber_id,invoice_id,"
         "payment_id\n1,1,a,2026-03-02,1000,settled,1,1,1\n"
     ),
+    "mandates.csv": (
+        "mandate_id,subscriber_id,reference,scheme,signed_on,status,status_since\n"
+        "1,1,M-1,core,2026-01-01,active,2026-01-01\n"
+    ),
+    "debit_runs.csv": (
+        "debit_run_id,created_at,collected_on,message_id,version,claims,cents\n"
+        "1,2026-03-02 10:00:00,2026-03-09,R-1,pain.008.001.08,1,50\n"
+    ),
+    "claims.csv": (
+        "claim_id,debit_run_id,invoice_id,mandate_id,subscriber_id,cents,end_to_end_id,sequence,"
+        "status,payment_id\n1,1,1,1,1,50,E-1,FRST,paid,1\n"
+    ),
+    "reminder_levels.csv": "level,days,then_do\n1,14,nothing\n",
+    "reminders.csv": (
+        "reminder_id,invoice_id,subscriber_id,level,reminded_on,fee_invoice_id\n"
+        "1,1,1,1,2026-04-01,1\n"
+    ),
+    "renewal_consents.csv": (
+        "consent_id,subscription_id,subscriber_id,bundle_id,given_on\n1,1,1,7,2026-01-01\n"
+    ),
+    "announced_renewals.csv": (
+        "announcement_id,consent_id,subscription_id,term_id,bundle_id,price,tax,announced_on,"
+        "renews_on,status,order_id\n1,1,1,1,7,1000,50,2026-03-01,2026-04-01,announced,1\n"
+    ),
+    "mails.csv": (
+        "mail_id,subscriber_id,kind,invoice_id,reminder_id,subscription_id,status,queued_at,due_at"
+        "\n1,1,reminder,1,1,1,queued,2026-04-01 10:00:00,2026-04-01 10:00:00\n"
+    ),
+    "held_addresses.csv": (
+        "held_address_id,subscriber_id,address,held_on\n1,1,a@example.org,2026-04-02\n"
+    ),
+    "letters.csv": (
+        "letter_id,kind,subscription_id,subscriber_id,written_on\n1,welcome,1,1,2026-02-02\n"
+    ),
 }
 """The same in an account that keeps its books: an export, which only an empty account takes."""
 

@@ -48,7 +48,7 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
             *("complaint_id", "subscriber_id", "subscription_id", "issue_id", "kind", "answer"),
             *("made_at", "author"),
         },
-        "payer_details": {"subscriber_id"},
+        "payer_details": {"subscriber_id", "by_email"},
         "invoices": {
             *("invoice_id", "kind", "series", "number", "number_text", "subscriber_id", "order_id"),
             *("of_invoice_id", "issued_on", "due_on", "net", "tax", "total", "open_cents"),
@@ -62,6 +62,30 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
             *("bank_entry_id", "bank_file_id", "fingerprint", "value_date", "cents", "fee"),
             *("status", "subscriber_id", "invoice_id", "payment_id"),
         },
+        "mandates": {
+            *("mandate_id", "subscriber_id", "reference", "scheme", "signed_on", "status"),
+            *("status_since", "used_on"),
+        },
+        "claims": {
+            *("claim_id", "debit_run_id", "invoice_id", "mandate_id", "subscriber_id", "cents"),
+            *("end_to_end_id", "sequence", "status", "payment_id", "returned_on", "fee"),
+        },
+        "reminders": {
+            *("reminder_id", "invoice_id", "subscriber_id", "level", "reminded_on", "fee"),
+            *("fee_invoice_id", "read_until"),
+        },
+        "renewal_consents": {
+            *("consent_id", "subscription_id", "subscriber_id", "bundle_id", "given_on"),
+            "stopped_on",
+        },
+        "mails": {
+            *("mail_id", "subscriber_id", "kind", "invoice_id", "reminder_id", "subscription_id"),
+            *("status", "queued_at", "due_at", "tries", "sent_at", "message_id"),
+        },
+        "letters": {
+            *("letter_id", "kind", "subscription_id", "subscriber_id", "written_on", "by_email"),
+        },
+        "held_addresses": {"held_address_id", "subscriber_id", "held_on", "bounces"},
         "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
     }
     for table in TABLES:

@@ -281,6 +281,8 @@ def test_what_a_row_refers_to_must_exist(
         "custom_fields": "field",
         "order_items": "order item",
         "bank_files": "bank file",
+        "debit_runs": "debit run",
+        "renewal_consents": "consent",
     }
     assert line == f"{table}.csv:2: {column}: there is no {noun.get(target, target[:-1])} 77"
 

@@ -66,6 +66,16 @@ OF_THE_BOOKS = {
     "closed_months",
     "bank_files",
     "bank_entries",
+    "mandates",
+    "debit_runs",
+    "claims",
+    "reminder_levels",
+    "reminders",
+    "renewal_consents",
+    "announced_renewals",
+    "mails",
+    "held_addresses",
+    "letters",
 }
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
 STAGING_TABLES = tuple(

@@ -73,7 +73,7 @@ def rows_of(database: Connection, table: str, account_id: int) -> list[tuple[Any
     return sorted(database.rows(sql, id=account_id), key=repr)
 
 
-ONE_OF = {
+ONE_OF: dict[str, dict[str, str | int]] = {
     "revenue": {"kind": "received"},
     "operators": {"role": "viewer"},
     "tax_rates": {"goods": "print"},
@@ -83,6 +83,14 @@ ONE_OF = {
     "payments": {"kind": "payment"},
     "allocations": {"kind": "payment"},
     "bank_entries": {"status": "unknown"},
+    "mandates": {"scheme": "core", "status": "active"},
+    "debit_runs": {"version": "pain.008.001.08"},
+    "claims": {"sequence": "RCUR", "status": "sent"},
+    "reminder_levels": {"then_do": "stop"},
+    "renewal_consents": {"bundle_id": 7},
+    "announced_renewals": {"bundle_id": 7, "status": "announced"},
+    "mails": {"kind": "invoice", "status": "queued"},
+    "letters": {"kind": "welcome"},
 }
 """The columns that hold one of a few words, and one of these."""
 

@@ -155,6 +155,37 @@ ROWS = {
         status, subscriber_id, invoice_id, payment_id)""": (
         f"a, n, 1001 + n % 100, n, '2026-01-01', 100, 'settled', n, n, n FROM {MANY}"
     ),
+    """mandates (account_id, mandate_id, subscriber_id, reference, scheme, signed_on, status,
+        status_since)""": (f"a, n, n, n, 'core', '2026-01-01', 'active', '2026-01-01' FROM {MANY}"),
+    "debit_runs (account_id, debit_run_id, collected_on, message_id, version, claims, cents)": (
+        f"a, n, '2026-01-01', n, 'pain.008.001.08', 1, 100 FROM {FEW}"
+    ),
+    """claims (account_id, claim_id, debit_run_id, invoice_id, mandate_id, subscriber_id, cents,
+        end_to_end_id, sequence, status, payment_id)""": (
+        f"a, n, 1001, n, n, n, 100, n, 'RCUR', 'paid', n FROM {MANY}"
+    ),
+    "reminder_levels (account_id, level, days, then_do)": (
+        f"a, n - 1000, n, 'nothing' FROM {FEW} WHERE n < 1010"
+    ),
+    """reminders (account_id, reminder_id, invoice_id, subscriber_id, level, reminded_on,
+        fee_invoice_id)""": f"a, n, n, n, 1, '2026-01-01', n FROM {MANY}",
+    """renewal_consents (account_id, consent_id, subscription_id, subscriber_id, bundle_id,
+        given_on)""": f"a, n, n, n, 1001, '2026-01-01' FROM {MANY}",
+    """announced_renewals (account_id, announcement_id, consent_id, subscription_id, term_id,
+        bundle_id, price, tax, announced_on, renews_on, status, order_id)""": (
+        f"a, n, n, n, n, 1001, 100, 7, '2026-01-01', '2026-02-01', 'renewed', n FROM {MANY}"
+    ),
+    """mails (account_id, mail_id, subscriber_id, kind, invoice_id, reminder_id, subscription_id,
+        status, queued_at, due_at, message_id)""": (
+        "a, n, n, 'reminder', n, n, n, 'sent', '2026-01-01 10:00:00', '2026-01-01 10:00:00', n "
+        f"FROM {MANY}"
+    ),
+    "held_addresses (account_id, held_address_id, subscriber_id, address, held_on)": (
+        f"a, n, n, n, '2026-01-01' FROM {FEW}"
+    ),
+    "letters (account_id, letter_id, kind, subscription_id, subscriber_id, written_on)": (
+        f"a, n, 'welcome', n, n, '2026-01-01' FROM {MANY}"
+    ),
     "closed_months (account_id, month_id, closed_on)": f"a, 200000 + n, '2026-01-01' FROM {FEW}",
     "erasures (account_id, subscriber_id, erased_at)": (f"a, n, '2026-06-01 08:00:00' FROM {FEW}"),
     "deletions (account_id, entity, record_id, commit_id)": (

@@ -12,13 +12,16 @@ from masthead.contract import kinds
 from masthead.contract.books import Cents, Copies, Count, Medium, Price, RequiredDate
 from masthead.contract.file_kinds import Range
 from masthead.contract.kinds import Missing
-from masthead.contract.shapes import DateOrNull, DateTime, IdOrNull, Key, TextOrNull
+from masthead.contract.shapes import Bit, DateOrNull, DateTime, IdOrNull, Key, TextOrNull
 
 INVOICE_KINDS = ("invoice", "receipt", "credit_note")
 PAYMENT_KINDS = ("payment", "reversal", "paid_back")
 ALLOCATION_KINDS = ("payment", "credit_note", "write_off")
 GOODS = ("print", "digital", "product", "shipping")
 """The classes of goods that tax rates tell apart."""
+
+LINE_GOODS = (*GOODS, "fee")
+"""The goods of a line of an invoice: the fee of a reminder is no goods, and has no tax."""
 
 TAX_CATEGORIES = ("S", "Z", "E", "AE")
 """The codes of EN 16931: standard rate, zero rate, exempt, and reverse charge."""
@@ -33,6 +36,7 @@ Country = Annotated[str, kinds.Text(2)]
 CountryOrNull = Annotated[str | None, kinds.Text(2), Missing.NULL]
 Percent = Annotated[int, Range(0, WHOLE, unit="hundredths of a percent")]
 Goods = Annotated[str, kinds.OneOf(*GOODS)]
+LineGoods = Annotated[str, kinds.OneOf(*LINE_GOODS)]
 TaxCategory = Annotated[str, kinds.OneOf(*TAX_CATEGORIES)]
 InvoiceKind = Annotated[str, kinds.OneOf(*INVOICE_KINDS)]
 PaymentKind = Annotated[str, kinds.OneOf(*PAYMENT_KINDS)]
@@ -82,10 +86,14 @@ class ShippingPrice(Struct):
 
 
 class PayerDetails(Struct):
-    """What billing knows about a subscriber who pays; erasing blanks the VAT number."""
+    """What billing knows about a subscriber who pays; erasing blanks the VAT number.
+
+    If ``by_email`` is set, documents go by e-mail.
+    """
 
     subscriber_id: Key
     vat_id: TextOrNull
+    by_email: Bit
 
 
 class Invoice(Struct):
@@ -122,7 +130,7 @@ class InvoiceLine(Struct):
     invoice_id: Key
     line_number: Key
     order_item_id: IdOrNull
-    goods: Goods
+    goods: LineGoods
     description: TextOrNull
     copies: Copies
     net: Count

@@ -8,13 +8,14 @@ and an entry of a mailing list has its name.
 import msgspec
 
 from masthead.circulation.amounts import decimal
-from masthead.contract import billing, shapes, shown_records
+from masthead.contract import billing, collecting, shapes, shown_records
 from masthead.contract import books as books_records
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import format_second
 from masthead.store import Store, accounts, audit
 from masthead.store.interface_queries import Answer
 from masthead.store.subscriber_data import (
+    COLLECTING,
     PAYMENT,
     Billing,
     Books,
@@ -118,7 +119,24 @@ def _billing(found: Billing) -> Record:
         ],
         "payments": [_record(billing.Payment, row) for row in found.payments],
         "bank_entries": [_record(billing.BankEntry, row) for row in found.bank_entries],
+        **{
+            name: [_record(record, row) for row in found.collecting[name]]
+            for name, record in COLLECTING.items()
+            if name != "mandates"
+        },
+        "announced_renewals": [
+            _record(collecting.AnnouncedRenewal, row)
+            for row in found.collecting["announced_renewals"]
+        ],
+        "mandates": [_mandate(row) for row in found.collecting["mandates"]],
     }
+
+
+def _mandate(row: Row) -> Record:
+    """Return a mandate without its sealed bank account: the last four characters stay."""
+    shown = _record(collecting.Mandate, row)
+    del shown["iban"]
+    return shown
 
 
 def _order(order: tuple[Row, list[Row]], payment: Row, refunded: dict[int, int]) -> Record:

@@ -20,7 +20,10 @@ PERSONAL = tuple(table for table in TABLES if table.personal)
 """The tables with personal columns."""
 
 _ANSWERS = "custom_field_answers"
-_BESIDE_THE_FEED = ("notes", "complaints", "payer_details", "invoices", "payments", "bank_entries")
+_BESIDE_THE_FEED = (
+    *("notes", "complaints", "payer_details", "invoices", "payments", "bank_entries", "mandates"),
+    *("claims", "reminders", "renewal_consents", "mails", "held_addresses"),
+)
 _ERASED = "erased_subscribers"
 
 

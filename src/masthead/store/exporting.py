@@ -4,13 +4,17 @@ from collections.abc import Iterator
 from itertools import islice
 
 from masthead.contract.records import Table
+from masthead.store.billing.sealed import MANDATES, unsealed_rows
 from masthead.store.database import Connection, Row
 
 BATCH_ROWS = 5_000
 
 
 def batches(connection: Connection, account_id: int, table: Table) -> Iterator[list[Row]]:
-    """Yield the rows of ``table`` by ascending key, in lists of 5,000 rows."""
+    """Yield the rows of ``table`` by ascending key, in lists of 5,000 rows.
+
+    The bank accounts of mandates are in clear.
+    """
     columns = ", ".join(f'"{column.name}"' for column in table.columns)
     rows = connection.stream(
         f"""
@@ -20,4 +24,4 @@ def batches(connection: Connection, account_id: int, table: Table) -> Iterator[l
         account_id=account_id,
     )
     while batch := list(islice(rows, BATCH_ROWS)):
-        yield batch
+        yield unsealed_rows(connection, account_id, batch) if table.name == MANDATES else batch

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.errors import StoreUnavailable
+from masthead.store.billing.sealed import MANDATES, sealed_rows
 from masthead.store.database import Connection, Dialect, Queries, Row, Value
 from masthead.store.key_lists import KeyLists
 from masthead.store.name_forms import last_word, plain_of
@@ -175,7 +176,8 @@ class Staging(KeyLists, Queries):
     ) -> None:
         """Stage rows of part ``file`` of a file; each has its line and the values of ``columns``.
 
-        ``masks`` has the mask of each row's columns (:func:`mask_of`); None: all columns.
+        ``masks`` has the mask of each row's columns (:func:`mask_of`); None: all columns. The bank
+        accounts of mandates are stored sealed.
         """
         if table.name not in self.tables:
             self.tables.add(table.name)
@@ -190,6 +192,8 @@ class Staging(KeyLists, Queries):
         ]
         if derived:
             rows = [(*row, *(make(row[n]) for _, n, make in derived)) for row in rows]
+        if table.name == MANDATES:
+            rows = sealed_rows(self.connection, self.account_id, ["line", *columns], rows)
         names = ["line", *columns, *(name for name, _, _ in derived)]
         same = {"file": file}
         if masks is None:

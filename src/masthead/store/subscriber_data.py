@@ -3,19 +3,30 @@
 from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.contract import billing, shapes, shown_records
+from masthead.contract import billing, collecting, shapes, shown_records
 from masthead.contract import books as books_records
 from masthead.errors import NotFound
 from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
-__all__ = ["PAYMENT", "Billing", "Books", "Row", "SubscriberData", "data_of"]
+__all__ = ["COLLECTING", "PAYMENT", "Billing", "Books", "Row", "SubscriberData", "data_of"]
 
 PAYMENT = (
     *("external_reference", "paid_on", "payment_type", "payment_reference"),
     *("disputed_on", "dispute", "dispute_ended_on", "dispute_result"),
 )
 """What the books store about an order, and the interface does not show."""
+
+COLLECTING: dict[str, type] = {
+    "mandates": collecting.Mandate,
+    "claims": collecting.Claim,
+    "reminders": collecting.Reminder,
+    "renewal_consents": collecting.RenewalConsent,
+    "mails": collecting.Mail,
+    "held_addresses": collecting.HeldAddress,
+    "letters": collecting.Letter,
+}
+"""The tables of collecting whose rows name a subscriber, and their records."""
 
 _ID = itemgetter(0)
 """The id, which is the first field of each shape that is read here."""
@@ -44,13 +55,15 @@ class Billing(NamedTuple):
 
     ``details`` is a row of PayerDetails, or None. ``invoices`` are rows of Invoice with their rows
     of InvoiceLine and of Allocation. ``payments`` are rows of Payment, ``bank_entries`` of
-    BankEntry.
+    BankEntry. ``collecting`` has the rows of the other tables by name, of the records in
+    :data:`COLLECTING`.
     """
 
     details: Row | None
     invoices: list[tuple[Row, list[Row], list[Row]]]
     payments: list[Row]
     bank_entries: list[Row]
+    collecting: dict[str, list[Row]]
 
 
 class SubscriberData(NamedTuple):
@@ -164,8 +177,27 @@ def data_of(connection: Connection, account_id: int, subscriber_id: int) -> Subs
             ],
             rows("payments", billing.Payment),
             rows("bank_entries", billing.BankEntry),
+            {
+                **{name: rows(name, record) for name, record in COLLECTING.items()},
+                "announced_renewals": _announced(connection, account_id, subscriber_id),
+            },
         ),
     )
+
+
+def _announced(connection: Connection, account_id: int, subscriber_id: int) -> list[Row]:
+    found = connection.rows(
+        f"""
+        SELECT {interface_queries.columns_of(collecting.AnnouncedRenewal, "a.")}
+        FROM subscriptions AS s
+        JOIN announced_renewals AS a
+            ON a.account_id = s.account_id AND a.subscription_id = s.subscription_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    return sorted(found, key=_ID)
 
 
 def _of_invoice(

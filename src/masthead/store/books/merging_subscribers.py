@@ -22,6 +22,13 @@ class Moved(NamedTuple):
     payments: int
 
 
+_MOVED_TOO = (
+    *("bank_entries", "mandates", "claims", "reminders", "renewal_consents", "mails"),
+    *("held_addresses", "letters"),
+)
+"""What moves beside what :class:`Moved` counts."""
+
+
 def merge(
     books: Operation, kept: int, gone: int, *, keep_both: bool
 ) -> tuple[Moved, list[Pair], list[Pair]]:
@@ -68,14 +75,15 @@ def merge(
         for table in ("notes", "complaints", "invoices", "payments")
     }
     _move_payer_details(books, kept, gone)
-    books.change(
-        """
-        UPDATE bank_entries SET subscriber_id = :kept
-        WHERE account_id = :account_id AND subscriber_id = :gone
-        """,
-        kept=kept,
-        gone=gone,
-    )
+    for table in _MOVED_TOO:
+        books.change(
+            f"""
+            UPDATE {table} SET subscriber_id = :kept
+            WHERE account_id = :account_id AND subscriber_id = :gone
+            """,
+            kept=kept,
+            gone=gone,
+        )
     done = Moved(**moved, answers=_move_answers(books, kept, gone))
     books.change(
         """
@@ -160,11 +168,11 @@ def _move_answers(books: Operation, kept: int, gone: int) -> int:
 
 
 def _move_payer_details(books: Operation, kept: int, gone: int) -> None:
-    """Give ``kept`` the VAT number of ``gone``, unless it has one."""
+    """Give ``kept`` the VAT number of ``gone``, unless it has one; its way of delivery stays."""
     books.change(
         """
-        INSERT INTO payer_details (account_id, subscriber_id, vat_id)
-        SELECT account_id, CAST(:kept AS BIGINT), vat_id FROM payer_details
+        INSERT INTO payer_details (account_id, subscriber_id, vat_id, by_email)
+        SELECT account_id, CAST(:kept AS BIGINT), vat_id, by_email FROM payer_details
         WHERE account_id = :account_id AND subscriber_id = :gone
         ON CONFLICT (account_id, subscriber_id) DO UPDATE
         SET vat_id = coalesce(payer_details.vat_id, excluded.vat_id)

@@ -74,6 +74,7 @@ def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -
     begins = _begins_on(books, **both)
     for statement in _MOVES:
         books.change(statement, **both)
+    _move_consents(books, subscription_id, other_id)
     for table in SPANS:
         _move_spans(books, table, subscription_id, other_id)
     books.change(
@@ -131,6 +132,18 @@ _MOVES = (
     UPDATE complaints SET subscription_id = :one
     WHERE account_id = :account_id AND subscription_id = :other
     """,
+    """
+    UPDATE announced_renewals SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
+    """
+    UPDATE mails SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
+    """
+    UPDATE letters SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
     # The key holds an issue once: no subscription gets one twice; deliveries to both stay stored.
     """
     UPDATE subscription_issues SET subscription_id = :one
@@ -147,6 +160,31 @@ _MOVES = (
     WHERE account_id = :account_id AND merged_into = :other
     """,
 )
+
+
+def _move_consents(books: Operation, subscription_id: int, other_id: int) -> None:
+    """Move the consents to automatic renewal; if both run, that of the first one continues."""
+    books.change(
+        """
+        UPDATE renewal_consents SET stopped_on = :today, stop_reason = 'merged'
+        WHERE account_id = :account_id AND subscription_id = :other AND stopped_on IS NULL
+            AND EXISTS (
+                SELECT 1 FROM renewal_consents AS c
+                WHERE c.account_id = :account_id AND c.subscription_id = :one
+                    AND c.stopped_on IS NULL)
+        """,
+        today=books.today,
+        one=subscription_id,
+        other=other_id,
+    )
+    books.change(
+        """
+        UPDATE renewal_consents SET subscription_id = :one
+        WHERE account_id = :account_id AND subscription_id = :other
+        """,
+        one=subscription_id,
+        other=other_id,
+    )
 
 
 def _has_issues_left(books: Operation, subscription_id: int) -> bool:

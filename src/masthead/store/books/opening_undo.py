@@ -49,6 +49,12 @@ _DONE = {
         UNION ALL SELECT 1 FROM tax_rates WHERE account_id = :account_id
         UNION ALL SELECT 1 FROM shipping_prices WHERE account_id = :account_id
         UNION ALL SELECT 1 FROM payer_details WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM mandates WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM reminder_levels WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM renewal_consents WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM mails WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM held_addresses WHERE account_id = :account_id
+        UNION ALL SELECT 1 FROM letters WHERE account_id = :account_id
         """,
 }
 """What prevents the undoing: the words, and the query that finds it."""

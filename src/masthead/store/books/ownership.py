@@ -36,6 +36,16 @@ BOOKS = (
     "closed_months",
     "bank_files",
     "bank_entries",
+    "mandates",
+    "debit_runs",
+    "claims",
+    "reminder_levels",
+    "reminders",
+    "renewal_consents",
+    "announced_renewals",
+    "mails",
+    "held_addresses",
+    "letters",
 )
 """The tables that only an account with open books has."""
 

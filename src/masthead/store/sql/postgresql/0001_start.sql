@@ -927,6 +927,7 @@ CREATE TABLE payer_details (
     account_id BIGINT NOT NULL,
     subscriber_id BIGINT NOT NULL,
     vat_id TEXT COLLATE "C",
+    by_email BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, subscriber_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
 );
@@ -976,7 +977,8 @@ CREATE TABLE invoice_lines (
     invoice_id BIGINT NOT NULL,
     line_number BIGINT NOT NULL,
     order_item_id BIGINT,
-    goods TEXT COLLATE "C" NOT NULL CHECK (goods IN ('print', 'digital', 'product', 'shipping')),
+    goods TEXT COLLATE "C" NOT NULL
+        CHECK (goods IN ('print', 'digital', 'product', 'shipping', 'fee')),
     description TEXT COLLATE "C",
     copies BIGINT NOT NULL DEFAULT 1,
     net BIGINT NOT NULL,
@@ -1118,6 +1120,243 @@ CREATE INDEX bank_entries_by_payment
     ON bank_entries (account_id, payment_id) WHERE payment_id IS NOT NULL;
 CREATE INDEX bank_entries_to_decide
     ON bank_entries (account_id, bank_entry_id) WHERE status IN ('proposed', 'unknown');
+
+-- The permissions of payers to collect from their bank accounts. iban: sealed with the secret key;
+-- iban_end: its last four characters. used_on: the day of the last collection.
+CREATE TABLE mandates (
+    account_id BIGINT NOT NULL,
+    mandate_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    reference TEXT COLLATE "C" NOT NULL,
+    scheme TEXT COLLATE "C" NOT NULL CHECK (scheme IN ('core', 'b2b')),
+    account_holder TEXT COLLATE "C",
+    iban TEXT COLLATE "C",
+    iban_end TEXT COLLATE "C",
+    bic TEXT COLLATE "C",
+    signed_on TEXT COLLATE "C" NOT NULL,
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('active', 'resting', 'ended')),
+    status_since TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C",
+    used_on TEXT COLLATE "C",
+    PRIMARY KEY (account_id, mandate_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+);
+CREATE UNIQUE INDEX mandates_by_reference ON mandates (account_id, reference);
+CREATE INDEX mandates_by_subscriber ON mandates (account_id, subscriber_id, mandate_id);
+
+-- The files of collections for the bank. claims: their number, cents: their sum.
+CREATE TABLE debit_runs (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    debit_run_id BIGINT NOT NULL,
+    created_at TEXT COLLATE "C",
+    collected_on TEXT COLLATE "C" NOT NULL,
+    message_id TEXT COLLATE "C" NOT NULL,
+    version TEXT COLLATE "C" NOT NULL CHECK (version IN ('pain.008.001.08', 'pain.008.001.02')),
+    claims BIGINT NOT NULL,
+    cents BIGINT NOT NULL,
+    creditor TEXT COLLATE "C",
+    PRIMARY KEY (account_id, debit_run_id)
+);
+CREATE UNIQUE INDEX debit_runs_by_message ON debit_runs (account_id, message_id);
+
+-- The invoices that a run hands in to the bank.
+CREATE TABLE claims (
+    account_id BIGINT NOT NULL,
+    claim_id BIGINT NOT NULL,
+    debit_run_id BIGINT NOT NULL,
+    invoice_id BIGINT NOT NULL,
+    mandate_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    cents BIGINT NOT NULL,
+    end_to_end_id TEXT COLLATE "C" NOT NULL,
+    sequence TEXT COLLATE "C" NOT NULL CHECK (sequence IN ('FRST', 'RCUR', 'OOFF', 'FNAL')),
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('sent', 'paid', 'returned')),
+    payment_id BIGINT,
+    returned_on TEXT COLLATE "C",
+    return_reason TEXT COLLATE "C",
+    fee BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, claim_id),
+    FOREIGN KEY (account_id, debit_run_id) REFERENCES debit_runs (account_id, debit_run_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, mandate_id) REFERENCES mandates (account_id, mandate_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, payment_id) REFERENCES payments (account_id, payment_id)
+);
+CREATE UNIQUE INDEX claims_by_end_to_end_id ON claims (account_id, end_to_end_id);
+CREATE INDEX claims_by_run ON claims (account_id, debit_run_id, claim_id);
+CREATE INDEX claims_by_invoice ON claims (account_id, invoice_id, claim_id);
+CREATE INDEX claims_by_mandate ON claims (account_id, mandate_id, claim_id);
+CREATE INDEX claims_by_subscriber ON claims (account_id, subscriber_id, claim_id);
+CREATE INDEX claims_by_payment
+    ON claims (account_id, payment_id) WHERE payment_id IS NOT NULL;
+CREATE INDEX claims_with_the_bank ON claims (account_id, invoice_id) WHERE status = 'sent';
+
+-- The steps of reminding. days: after the due date.
+CREATE TABLE reminder_levels (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    level BIGINT NOT NULL,
+    days BIGINT NOT NULL,
+    fee BIGINT NOT NULL DEFAULT 0,
+    then_do TEXT COLLATE "C" NOT NULL CHECK (then_do IN ('nothing', 'stop', 'write_off')),
+    text TEXT COLLATE "C",
+    PRIMARY KEY (account_id, level)
+);
+
+-- fee_invoice_id: the invoice of the fee. read_until: up to which value date payments were read.
+CREATE TABLE reminders (
+    account_id BIGINT NOT NULL,
+    reminder_id BIGINT NOT NULL,
+    invoice_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    level BIGINT NOT NULL,
+    reminded_on TEXT COLLATE "C" NOT NULL,
+    fee BIGINT NOT NULL DEFAULT 0,
+    fee_invoice_id BIGINT,
+    read_until TEXT COLLATE "C",
+    printed TEXT COLLATE "C",
+    PRIMARY KEY (account_id, reminder_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, fee_invoice_id) REFERENCES invoices (account_id, invoice_id)
+);
+CREATE INDEX reminders_by_invoice ON reminders (account_id, invoice_id, level);
+CREATE INDEX reminders_by_subscriber ON reminders (account_id, subscriber_id, reminder_id);
+CREATE INDEX reminders_by_fee_invoice
+    ON reminders (account_id, fee_invoice_id) WHERE fee_invoice_id IS NOT NULL;
+
+-- The consents to automatic renewal with a bundle. At most one of a subscription runs.
+CREATE TABLE renewal_consents (
+    account_id BIGINT NOT NULL,
+    consent_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    bundle_id BIGINT NOT NULL,
+    given_on TEXT COLLATE "C" NOT NULL,
+    words TEXT COLLATE "C",
+    source TEXT COLLATE "C",
+    stopped_on TEXT COLLATE "C",
+    stop_reason TEXT COLLATE "C",
+    PRIMARY KEY (account_id, consent_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
+);
+CREATE UNIQUE INDEX renewal_consents_that_run
+    ON renewal_consents (account_id, subscription_id) WHERE stopped_on IS NULL;
+CREATE INDEX renewal_consents_by_subscription
+    ON renewal_consents (account_id, subscription_id, consent_id);
+CREATE INDEX renewal_consents_by_subscriber
+    ON renewal_consents (account_id, subscriber_id, consent_id);
+CREATE INDEX renewal_consents_by_bundle ON renewal_consents (account_id, bundle_id, consent_id);
+
+-- term_id: the term that runs out, which is renewed once.
+CREATE TABLE announced_renewals (
+    account_id BIGINT NOT NULL,
+    announcement_id BIGINT NOT NULL,
+    consent_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    term_id BIGINT NOT NULL,
+    bundle_id BIGINT NOT NULL,
+    price BIGINT NOT NULL,
+    tax BIGINT NOT NULL,
+    announced_on TEXT COLLATE "C" NOT NULL,
+    renews_on TEXT COLLATE "C" NOT NULL,
+    status TEXT COLLATE "C" NOT NULL
+        CHECK (status IN ('announced', 'renewed', 'stopped', 'refused')),
+    order_id BIGINT,
+    reason TEXT COLLATE "C",
+    PRIMARY KEY (account_id, announcement_id),
+    FOREIGN KEY (account_id, consent_id) REFERENCES renewal_consents (account_id, consent_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, term_id) REFERENCES terms (account_id, term_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id),
+    FOREIGN KEY (account_id, order_id) REFERENCES orders (account_id, order_id)
+);
+CREATE UNIQUE INDEX announced_renewals_by_term
+    ON announced_renewals (account_id, subscription_id, term_id);
+CREATE INDEX announced_renewals_of_a_term ON announced_renewals (account_id, term_id);
+CREATE INDEX announced_renewals_by_consent
+    ON announced_renewals (account_id, consent_id, announcement_id);
+CREATE INDEX announced_renewals_by_bundle
+    ON announced_renewals (account_id, bundle_id, announcement_id);
+CREATE INDEX announced_renewals_by_order
+    ON announced_renewals (account_id, order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX announced_renewals_to_come
+    ON announced_renewals (account_id, renews_on, announcement_id) WHERE status = 'announced';
+
+-- The e-mails that are sent, not before due_at, or were.
+CREATE TABLE mails (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    mail_id BIGINT NOT NULL,
+    subscriber_id BIGINT,
+    address TEXT COLLATE "C",
+    kind TEXT COLLATE "C" NOT NULL
+        CHECK (kind IN ('invoice', 'credit_note', 'reminder', 'announcement', 'welcome',
+            'cancellation', 'renewal')),
+    subject TEXT COLLATE "C",
+    text TEXT COLLATE "C",
+    invoice_id BIGINT,
+    reminder_id BIGINT,
+    subscription_id BIGINT,
+    status TEXT COLLATE "C" NOT NULL
+        CHECK (status IN ('queued', 'sent', 'failed', 'held', 'cancelled')),
+    queued_at TEXT COLLATE "C",
+    due_at TEXT COLLATE "C",
+    tries BIGINT NOT NULL DEFAULT 0,
+    sent_at TEXT COLLATE "C",
+    error TEXT COLLATE "C",
+    message_id TEXT COLLATE "C",
+    PRIMARY KEY (account_id, mail_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, invoice_id) REFERENCES invoices (account_id, invoice_id),
+    FOREIGN KEY (account_id, reminder_id) REFERENCES reminders (account_id, reminder_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+);
+CREATE INDEX mails_to_send ON mails (account_id, due_at, mail_id) WHERE status = 'queued';
+CREATE INDEX mails_by_subscriber
+    ON mails (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
+CREATE INDEX mails_by_invoice ON mails (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX mails_by_reminder ON mails (account_id, reminder_id) WHERE reminder_id IS NOT NULL;
+CREATE INDEX mails_by_subscription
+    ON mails (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX mails_by_message ON mails (account_id, message_id) WHERE message_id IS NOT NULL;
+
+-- The e-mail addresses that get no e-mails, since they bounce.
+CREATE TABLE held_addresses (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    held_address_id BIGINT NOT NULL,
+    subscriber_id BIGINT,
+    address TEXT COLLATE "C",
+    held_on TEXT COLLATE "C" NOT NULL,
+    reason TEXT COLLATE "C",
+    bounces BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, held_address_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+);
+CREATE UNIQUE INDEX held_addresses_by_address
+    ON held_addresses (account_id, address) WHERE address IS NOT NULL;
+CREATE INDEX held_addresses_by_subscriber
+    ON held_addresses (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
+
+-- The letters about subscriptions that were written.
+CREATE TABLE letters (
+    account_id BIGINT NOT NULL,
+    letter_id BIGINT NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('welcome', 'cancellation')),
+    subscription_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    written_on TEXT COLLATE "C" NOT NULL,
+    by_email BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, letter_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+);
+CREATE INDEX letters_by_subscription ON letters (account_id, subscription_id, letter_id);
+CREATE INDEX letters_by_subscriber ON letters (account_id, subscriber_id, letter_id);
 
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
@@ -1798,7 +2037,8 @@ CREATE UNLOGGED TABLE staged_payer_details (
     line BIGINT NOT NULL,
     present BIGINT NOT NULL,
     subscriber_id BIGINT,
-    vat_id TEXT COLLATE "C"
+    vat_id TEXT COLLATE "C",
+    by_email BIGINT
 );
 CREATE INDEX staged_payer_details_by_key
     ON staged_payer_details (account_id, load_id, subscriber_id);
@@ -1961,6 +2201,203 @@ CREATE UNLOGGED TABLE staged_bank_entries (
 CREATE INDEX staged_bank_entries_by_key
     ON staged_bank_entries (account_id, load_id, bank_entry_id);
 
+CREATE UNLOGGED TABLE staged_mandates (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    mandate_id BIGINT,
+    subscriber_id BIGINT,
+    reference TEXT COLLATE "C",
+    scheme TEXT COLLATE "C",
+    account_holder TEXT COLLATE "C",
+    iban TEXT COLLATE "C",
+    iban_end TEXT COLLATE "C",
+    bic TEXT COLLATE "C",
+    signed_on TEXT COLLATE "C",
+    status TEXT COLLATE "C",
+    status_since TEXT COLLATE "C",
+    reason TEXT COLLATE "C",
+    used_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_mandates_by_key
+    ON staged_mandates (account_id, load_id, mandate_id);
+
+CREATE UNLOGGED TABLE staged_debit_runs (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    debit_run_id BIGINT,
+    created_at TEXT COLLATE "C",
+    collected_on TEXT COLLATE "C",
+    message_id TEXT COLLATE "C",
+    version TEXT COLLATE "C",
+    claims BIGINT,
+    cents BIGINT,
+    creditor TEXT COLLATE "C"
+);
+CREATE INDEX staged_debit_runs_by_key
+    ON staged_debit_runs (account_id, load_id, debit_run_id);
+
+CREATE UNLOGGED TABLE staged_claims (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    claim_id BIGINT,
+    debit_run_id BIGINT,
+    invoice_id BIGINT,
+    mandate_id BIGINT,
+    subscriber_id BIGINT,
+    cents BIGINT,
+    end_to_end_id TEXT COLLATE "C",
+    sequence TEXT COLLATE "C",
+    status TEXT COLLATE "C",
+    payment_id BIGINT,
+    returned_on TEXT COLLATE "C",
+    return_reason TEXT COLLATE "C",
+    fee BIGINT
+);
+CREATE INDEX staged_claims_by_key
+    ON staged_claims (account_id, load_id, claim_id);
+
+CREATE UNLOGGED TABLE staged_reminder_levels (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    level BIGINT,
+    days BIGINT,
+    fee BIGINT,
+    then_do TEXT COLLATE "C",
+    text TEXT COLLATE "C"
+);
+CREATE INDEX staged_reminder_levels_by_key
+    ON staged_reminder_levels (account_id, load_id, level);
+
+CREATE UNLOGGED TABLE staged_reminders (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    reminder_id BIGINT,
+    invoice_id BIGINT,
+    subscriber_id BIGINT,
+    level BIGINT,
+    reminded_on TEXT COLLATE "C",
+    fee BIGINT,
+    fee_invoice_id BIGINT,
+    read_until TEXT COLLATE "C",
+    printed TEXT COLLATE "C"
+);
+CREATE INDEX staged_reminders_by_key
+    ON staged_reminders (account_id, load_id, reminder_id);
+
+CREATE UNLOGGED TABLE staged_renewal_consents (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    consent_id BIGINT,
+    subscription_id BIGINT,
+    subscriber_id BIGINT,
+    bundle_id BIGINT,
+    given_on TEXT COLLATE "C",
+    words TEXT COLLATE "C",
+    source TEXT COLLATE "C",
+    stopped_on TEXT COLLATE "C",
+    stop_reason TEXT COLLATE "C"
+);
+CREATE INDEX staged_renewal_consents_by_key
+    ON staged_renewal_consents (account_id, load_id, consent_id);
+
+CREATE UNLOGGED TABLE staged_announced_renewals (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    announcement_id BIGINT,
+    consent_id BIGINT,
+    subscription_id BIGINT,
+    term_id BIGINT,
+    bundle_id BIGINT,
+    price BIGINT,
+    tax BIGINT,
+    announced_on TEXT COLLATE "C",
+    renews_on TEXT COLLATE "C",
+    status TEXT COLLATE "C",
+    order_id BIGINT,
+    reason TEXT COLLATE "C"
+);
+CREATE INDEX staged_announced_renewals_by_key
+    ON staged_announced_renewals (account_id, load_id, announcement_id);
+
+CREATE UNLOGGED TABLE staged_mails (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    mail_id BIGINT,
+    subscriber_id BIGINT,
+    address TEXT COLLATE "C",
+    kind TEXT COLLATE "C",
+    subject TEXT COLLATE "C",
+    text TEXT COLLATE "C",
+    invoice_id BIGINT,
+    reminder_id BIGINT,
+    subscription_id BIGINT,
+    status TEXT COLLATE "C",
+    queued_at TEXT COLLATE "C",
+    due_at TEXT COLLATE "C",
+    tries BIGINT,
+    sent_at TEXT COLLATE "C",
+    error TEXT COLLATE "C",
+    message_id TEXT COLLATE "C"
+);
+CREATE INDEX staged_mails_by_key
+    ON staged_mails (account_id, load_id, mail_id);
+
+CREATE UNLOGGED TABLE staged_held_addresses (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    held_address_id BIGINT,
+    subscriber_id BIGINT,
+    address TEXT COLLATE "C",
+    held_on TEXT COLLATE "C",
+    reason TEXT COLLATE "C",
+    bounces BIGINT
+);
+CREATE INDEX staged_held_addresses_by_key
+    ON staged_held_addresses (account_id, load_id, held_address_id);
+
+CREATE UNLOGGED TABLE staged_letters (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    letter_id BIGINT,
+    kind TEXT COLLATE "C",
+    subscription_id BIGINT,
+    subscriber_id BIGINT,
+    written_on TEXT COLLATE "C",
+    by_email BIGINT
+);
+CREATE INDEX staged_letters_by_key
+    ON staged_letters (account_id, load_id, letter_id);
+
 CREATE UNLOGGED TABLE staged_erasures (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -2076,6 +2513,16 @@ BEGIN
         'closed_months',
         'bank_files',
         'bank_entries',
+        'mandates',
+        'debit_runs',
+        'claims',
+        'reminder_levels',
+        'reminders',
+        'renewal_consents',
+        'announced_renewals',
+        'mails',
+        'held_addresses',
+        'letters',
         'mailing_list_entries',
         'deletions',
         'erasures'
