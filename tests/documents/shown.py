@@ -4,7 +4,7 @@ from io import BytesIO
 
 from pypdf import PdfReader
 
-from masthead.billing.printed import PrintedInvoice
+from masthead.documents.kinds import Printed
 from masthead.documents.rendering import Appearance, Renderer
 
 BREAK = "\u200b"
@@ -29,7 +29,7 @@ def lines_of(pdf: bytes) -> list[str]:
     return [line for page in pages_of(pdf) for line in page]
 
 
-def made(printed: PrintedInvoice, appearance: Appearance | None = None) -> bytes:
-    """Return the PDF of an invoice, made by a process of its own."""
+def made(printed: Printed, appearance: Appearance | None = None) -> bytes:
+    """Return the PDF of a document, made by a process of its own."""
     with Renderer(appearance or Appearance()) as renderer:
         return renderer.pdf(printed)

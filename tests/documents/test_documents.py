@@ -6,15 +6,16 @@ import msgspec
 import pytest
 
 from masthead.billing.printed import PrintedInvoice, Seller
+from masthead.documents.letter_samples import samples
 from masthead.documents.rendering import Appearance, Renderer
-from masthead.documents.samples import PAYER, SELLER, invoice, samples
+from masthead.documents.samples import PAYER, SELLER, invoice
 from tests.documents.shown import lines_of, made, pages_of
 
 EXPECTED = Path(__file__).parent / "expected"
 """The lines that each made-up document shows; to be read as a payer would read them."""
 
 SAMPLES = dict(samples())
-INVOICE = SAMPLES["invoice-de"]
+INVOICE = invoice()
 LINE = INVOICE.lines[0]
 
 
@@ -32,7 +33,7 @@ def test_the_same_invoice_gets_the_same_bytes_in_every_process() -> None:
     """decisions, "How documents are made"."""
     with Renderer(Appearance()) as renderer:
         first = renderer.pdf(INVOICE)
-        other = renderer.pdf(SAMPLES["receipt-en"])
+        other = renderer.pdf(invoice("receipt", "en"))
         again = renderer.pdf(INVOICE)
     assert first == again == made(INVOICE)
     assert first != other
@@ -136,7 +137,7 @@ def _american(printed: PrintedInvoice) -> PrintedInvoice:
 
 
 def test_an_american_invoice_has_its_own_paper_address_and_amounts(renderer: Renderer) -> None:
-    pdf = renderer.pdf(_american(SAMPLES["invoice-en"]))
+    pdf = renderer.pdf(_american(invoice(language="en")))
     shown = lines_of(pdf)
     assert b"/MediaBox[0 0 612 792]" in pdf
     assert "Lincoln, NE 68501" in shown

@@ -14,10 +14,10 @@ from masthead.billing.printed import PrintedInvoice, tax_totals
 from masthead.circulation.amounts import decimal
 from masthead.documents.electronic_invoice import xml_of
 from masthead.documents.rendering import Renderer
-from masthead.documents.samples import BUSINESS, PAYER, invoice, samples
+from masthead.documents.samples import BUSINESS, PAYER, invoice, invoice_samples
 from tests.billing.invoices_of import PRINTED
 
-SAMPLES = dict(samples())
+SAMPLES = dict(invoice_samples())
 INVOICE = SAMPLES["invoice-de"]
 _RAM = "{urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100}"
 

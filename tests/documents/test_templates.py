@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from masthead.documents.checking import try_templates
+from masthead.documents.letter_samples import samples
 from masthead.documents.rendering import Appearance, Limits, Renderer
-from masthead.documents.samples import invoice, samples
+from masthead.documents.samples import invoice
 from masthead.documents.template_files import export_templates
 from masthead.errors import BadInput, MastheadError
 from tests.documents.shown import lines_of, made
@@ -36,9 +37,16 @@ def _changed(folder: Path, name: str, old: str, new: str) -> int:
 
 def test_a_copy_of_the_templates_makes_the_same_documents(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [
+        "announcement.typ",
         "base.typ",
+        "cancellation.typ",
+        "cover_sheet.typ",
         "invoice.typ",
+        "labels.typ",
+        "reminder.typ",
+        "renewal_letter.typ",
         "texts.typ",
+        "welcome.typ",
     ]
     assert made(INVOICE, Appearance(templates=folder)) == made(INVOICE)
 
@@ -53,7 +61,8 @@ def test_a_changed_word_is_printed_and_files_that_are_not_there_are_the_shipped_
 
 
 def test_an_exported_file_is_not_written_over(folder: Path) -> None:
-    (folder / "base.typ").unlink()
+    for path in folder.iterdir():
+        path.unlink()
     (folder / "invoice.typ").write_text("mine")
     with pytest.raises(BadInput, match=r"has a file invoice\.typ already: nothing was written"):
         export_templates(folder)

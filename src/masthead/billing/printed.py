@@ -32,11 +32,11 @@ _REASONS: dict[tuple[str, str], str] = {
 }
 
 
-class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A part of what is printed. A field that has its default is left out of the JSON."""
 
 
-class Seller(_Record, frozen=True, kw_only=True):
+class Seller(Record, frozen=True, kw_only=True):
     """The publisher, as the settings of the account named it when the invoice was made.
 
     ``country`` is the code of ISO 3166-1 with two letters, also for a payer.
@@ -55,7 +55,7 @@ class Seller(_Record, frozen=True, kw_only=True):
     bank: str = ""
 
 
-class Payer(_Record, frozen=True, kw_only=True):
+class Payer(Record, frozen=True, kw_only=True):
     """The person or the business to whom the document is addressed.
 
     ``address_lines`` are the lines of the street, without city and country.
@@ -73,7 +73,7 @@ class Payer(_Record, frozen=True, kw_only=True):
     vat_id: str = ""
 
 
-class Line(_Record, frozen=True, kw_only=True):
+class Line(Record, frozen=True, kw_only=True):
     """A line of a document.
 
     ``net`` and ``tax`` are for all copies. ``first_issue`` and ``last_issue`` are the names of
@@ -100,7 +100,7 @@ class Line(_Record, frozen=True, kw_only=True):
         return self.net + self.tax
 
 
-class TaxTotal(_Record, frozen=True, kw_only=True):
+class TaxTotal(Record, frozen=True, kw_only=True):
     """The sum of the lines of one category and one percentage.
 
     ``reason`` is the sentence that says why there is no tax: required for E and AE.
@@ -113,7 +113,7 @@ class TaxTotal(_Record, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class PrintedInvoice(_Record, frozen=True, kw_only=True):
+class PrintedInvoice(Record, frozen=True, kw_only=True):
     """Everything that an invoice, a receipt or a credit note prints.
 
     ``corrects`` is the number of the invoice that a credit note takes back, ``corrects_issued_on``

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from masthead.documents.letter_samples import samples
 from masthead.documents.rendering import Appearance, Limits, Renderer
-from masthead.documents.samples import samples
 from masthead.errors import MastheadError
 
 

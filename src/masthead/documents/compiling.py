@@ -15,32 +15,34 @@ import typst
 from masthead.documents.pdf_metadata import named_as_invoice
 from masthead.errors import BadInput
 
-_MAIN = b"""#import "/invoice.typ": invoice
-#let data = json(bytes(sys.inputs.data))
-#let (year, month, day) = data.date.split("-").map(int)
-#set document(
-  title: data.title,
-  author: data.seller.name,
-  date: datetime(year: year, month: month, day: day),
-)
-#pdf.attach(
+_ATTACHED = """#pdf.attach(
   "factur-x.xml",
-  bytes(data.xml),
+  bytes(all.first().xml),
   relationship: "alternative",
   mime-type: "text/xml",
   description: "Factur-X",
 )
-#invoice(data)
+"""
+_MAIN = """#import "/{template}.typ": {template}
+#let all = json(bytes(sys.inputs.data))
+#let (year, month, day) = all.first().date.split("-").map(int)
+#set document(
+  title: all.first().title,
+  author: all.first().author,
+  date: datetime(year: year, month: month, day: day),
+)
+{attached}#for (index, data) in all.enumerate() {{ {template}(data + (index: index)) }}
 """
 """The document around a template: what no template may leave out."""
 
+_INVOICE, _LABELS = "invoice", "labels"
 _MISSING = "could not be displayed with font"
 _PRIVATE = "the PDF contains the codepoint"
 _REPLACEMENT = "\ufffd"
 _PLACE = re.compile(r"┌─ (\S.*?):(\d+):\d+$", re.MULTILINE)
 _UNKNOWN_FONT = "unknown font family"
 _NETWORK = "failed to download package"
-_STANDARD = re.compile(r"^PDF/A-3a error: ")
+_STANDARD = re.compile(r"^PDF/A-[0-9a-u]+ error: ")
 
 
 class Compiler:
@@ -63,38 +65,51 @@ class Compiler:
         )
         self._has_glyph: dict[str, bool] = {}
 
-    def pdf(self, data: dict[str, Any]) -> bytes:
-        """Return the PDF of an invoice, from what ``template_data.invoice_data`` returns.
+    def pdf(self, template: str, documents: list[dict[str, Any]]) -> bytes:
+        """Return a PDF of documents, each from what a template gets; an invoice stands alone.
 
+        A document that stands alone is a PDF/A-3a, whose structure a screen reader follows. Labels
+        and many letters are for a printer, and a PDF/A-3b, which takes a fifth of the bytes.
         Characters that no font has are replaced by U+FFFD. Raises BadInput for an error of a
         template, and for a font that is not there, with the file and line.
         """
+        main = _main(template)
+        is_tagged = len(documents) == 1 and template != _LABELS
         try:
-            pdf = self._compiled(_MAIN, data)
+            pdf = self._compiled(main, documents, is_tagged=is_tagged)
         except typst.TypstError as error:
             if _MISSING not in error.diagnostic and _PRIVATE not in error.diagnostic:
                 raise _sentence(error, self._folder) from error
-            shown = {name: self._shown(value) for name, value in data.items() if name != "xml"}
+            shown = [
+                data | {name: self._shown(value) for name, value in data.items() if name != "xml"}
+                for data in documents
+            ]
             try:
-                pdf = self._compiled(_MAIN, data | shown)
+                pdf = self._compiled(main, shown, is_tagged=is_tagged)
             except typst.TypstError as second:
                 raise _sentence(second, self._folder) from second
-        return named_as_invoice(pdf)
+        return named_as_invoice(pdf) if template == _INVOICE else pdf
 
-    def png(self, data: dict[str, Any]) -> list[bytes]:
-        """Return the pages of an invoice as pictures."""
+    def png(self, template: str, documents: list[dict[str, Any]]) -> list[bytes]:
+        """Return the pages of documents as pictures."""
         made = self._typst.compile(
-            input=_MAIN, sys_inputs=_inputs(data), format="png", timestamp=_moment(data)
+            input=_main(template),
+            sys_inputs=_inputs(documents),
+            format="png",
+            timestamp=_moment(documents),
         )
         return made if isinstance(made, list) else [made or b""]
 
-    def _compiled(self, main: bytes, data: dict[str, Any]) -> bytes:
+    def _compiled(
+        self, main: bytes, documents: list[dict[str, Any]], *, is_tagged: bool = True
+    ) -> bytes:
         made, warnings = self._typst.compile_with_warnings(
             input=main,
-            sys_inputs=_inputs(data),
+            sys_inputs=_inputs(documents),
             format="pdf",
-            pdf_standards=["a-3a"],
-            timestamp=_moment(data),
+            pdf_standards=["a-3a" if is_tagged else "a-3b"],
+            pdf_tags=is_tagged,
+            timestamp=_moment(documents),
         )
         for warning in warnings:
             if warning.message.startswith(_UNKNOWN_FONT):
@@ -118,8 +133,8 @@ class Compiler:
         if character not in self._has_glyph:
             try:
                 self._compiled(
-                    b'#set document(title: "-")\n#json(bytes(sys.inputs.data)).text',
-                    {"text": character, "date": "2000-01-01"},
+                    b'#set document(title: "-")\n#json(bytes(sys.inputs.data)).first().text',
+                    [{"text": character, "date": "2000-01-01"}],
                 )
             except typst.TypstError:
                 self._has_glyph[character] = False
@@ -128,12 +143,17 @@ class Compiler:
         return self._has_glyph[character]
 
 
-def _inputs(data: dict[str, Any]) -> dict[str, str]:
-    return {"data": msgspec.json.encode(data).decode()}
+def _main(template: str) -> bytes:
+    attached = _ATTACHED if template == _INVOICE else ""
+    return _MAIN.format(template=template, attached=attached).encode()
 
 
-def _moment(data: dict[str, Any]) -> int:
-    return int(datetime.fromisoformat(data["date"]).replace(tzinfo=UTC).timestamp())
+def _inputs(documents: list[dict[str, Any]]) -> dict[str, str]:
+    return {"data": msgspec.json.encode(documents).decode()}
+
+
+def _moment(documents: list[dict[str, Any]]) -> int:
+    return int(datetime.fromisoformat(documents[0]["date"]).replace(tzinfo=UTC).timestamp())
 
 
 def _sentence(error: typst.TypstError | typst.TypstWarning, folder: Path) -> BadInput:

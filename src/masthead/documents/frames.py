@@ -4,7 +4,7 @@ import struct
 from typing import IO
 
 READY, ASKED, MADE, FAILED = b"R", b"A", b"M", b"F"
-"""The kinds: the child has started; an invoice as JSON; its PDF; the sentence why there is none."""
+"""The kinds: the child has started; documents as JSON; their PDF; why there is none."""
 
 _HEAD = struct.Struct(">cI")
 

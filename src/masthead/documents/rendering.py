@@ -1,4 +1,4 @@
-"""Makes PDFs of invoices in child processes, which have limits of time and memory.
+"""Makes PDFs of documents in child processes, which have limits of time and memory.
 
 A template is a program of the publisher's. It can read only the folder of the templates, and what
 never ends is stopped with a sentence. Typst and what else the extra ``billing`` brings are loaded
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from importlib.util import find_spec
@@ -21,8 +21,8 @@ from signal import SIGABRT, SIGXCPU
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple, Self
 
-from masthead.billing.printed import PrintedInvoice, to_json
 from masthead.documents import frames
+from masthead.documents.kinds import Printed, asked, name_of
 from masthead.documents.template_files import copy_templates
 from masthead.errors import BadInput, MastheadError
 from masthead.temporary import own_folder
@@ -55,7 +55,7 @@ class Appearance(NamedTuple):
 
 
 class Renderer(AbstractContextManager["Renderer"]):
-    """Makes PDFs until it is closed. The same invoice with the same templates gets the same bytes.
+    """Makes PDFs until it is closed. The same document with the same templates gets the same bytes.
 
     The templates are read once, when it opens. ``processes`` is the number of children, by default
     one; ``many()`` returns how many this machine can use.
@@ -104,19 +104,31 @@ class Renderer(AbstractContextManager["Renderer"]):
             if child:
                 child.end()
 
-    def pdf(self, printed: PrintedInvoice) -> bytes:
-        """Return the PDF of an invoice, with its electronic invoice inside.
+    def pdf(self, printed: Printed) -> bytes:
+        """Return the PDF of a document; that of an invoice has the electronic invoice inside.
 
         Raises BadInput for an error of a template, with its file and line, and if the limits do not
         suffice.
         """
+        return self.together([printed])
+
+    def pdfs(self, documents: Iterable[Printed]) -> Iterator[bytes]:
+        """Yield the PDFs of documents in their order, as ``pdf`` makes each; only a few wait."""
+        return self.parts([printed] for printed in documents)
+
+    def together(self, documents: Sequence[Printed]) -> bytes:
+        """Return one PDF of documents of the same template, as ``pdf`` makes one.
+
+        The limits are for all of them. Invoices stand alone, since each PDF has one electronic
+        invoice.
+        """
         child = self._idle.get()
         try:
             child = child or _Child(self._arguments, self._limits)
-            answer = child.ask(to_json(printed).encode(), self._limits.seconds)
+            answer = child.ask(asked(documents), self._limits.seconds)
             if isinstance(answer, _Ended):
                 child = None
-                raise self._why_ended(printed, answer)
+                raise self._why_ended(name_of(documents), answer)
         finally:
             self._idle.put(child)
         kind, content = answer
@@ -124,13 +136,13 @@ class Renderer(AbstractContextManager["Renderer"]):
             raise BadInput(self._placed(content.decode()))
         return content
 
-    def pdfs(self, invoices: Iterable[PrintedInvoice]) -> Iterator[bytes]:
-        """Yield the PDFs of invoices in their order, as ``pdf`` makes each; only a few wait."""
+    def parts(self, parts: Iterable[Sequence[Printed]]) -> Iterator[bytes]:
+        """Yield a PDF for each part, in their order, as ``together`` makes it; only a few wait."""
         waiting: deque[Future[bytes]] = deque()
         with ThreadPoolExecutor(self._processes) as threads:
             try:
-                for printed in invoices:
-                    waiting.append(threads.submit(self.pdf, printed))
+                for part in parts:
+                    waiting.append(threads.submit(self.together, part))
                     if len(waiting) > 4 * self._processes:
                         yield waiting.popleft().result()
                 while waiting:
@@ -145,21 +157,21 @@ class Renderer(AbstractContextManager["Renderer"]):
         own = self._templates and self._templates / name
         return f"{own}{sentence.removeprefix(name)}" if own and own.is_file() else sentence
 
-    def _why_ended(self, printed: PrintedInvoice, ended: "_Ended") -> MastheadError:
+    def _why_ended(self, name: str, ended: "_Ended") -> MastheadError:
         seconds, memory = self._limits
         where = f" in {self._templates}" if self._templates else ""
         if ended.status in {None, -SIGXCPU}:
             return BadInput(
-                f"the document {printed.number} was not made within {seconds} seconds: a template"
+                f"the document {name} was not made within {seconds} seconds: a template"
                 f"{where} may have pages without end"
             )
         if ended.status == -SIGABRT or "MemoryError" in ended.said:
             return BadInput(
-                f"the document {printed.number} needs more than {memory >> 20} MiB of memory: a "
+                f"the document {name} needs more than {memory >> 20} MiB of memory: a "
                 f"template{where} may have pages without end"
             )
         return MastheadError(
-            f"the process that makes documents ended with {ended.status} at {printed.number}: "
+            f"the process that makes documents ended with {ended.status} at {name}: "
             f"{ended.said or 'it said nothing'}"
         )
 
@@ -191,7 +203,7 @@ class _Child:
         )
 
     def ask(self, content: bytes, seconds: float) -> tuple[bytes, bytes] | _Ended:
-        """Return the frame that answers an invoice, or how the process ended instead.
+        """Return the frame that answers documents, or how the process ended instead.
 
         The start of the process is not counted.
         """

@@ -1,6 +1,8 @@
-"""Made-up documents of each kind, on which templates are tried."""
+"""Made-up invoices, receipts and credit notes, on which templates are tried."""
 
 from typing import get_args
+
+import msgspec
 
 from masthead.billing.printed import (
     Kind,
@@ -9,7 +11,6 @@ from masthead.billing.printed import (
     Payer,
     PrintedInvoice,
     Seller,
-    reason_of,
     tax_totals,
 )
 from masthead.billing.references import creditor_reference
@@ -49,74 +50,47 @@ BUSINESS = Payer(
 )
 """A business in another country of the EU, which owes the tax itself."""
 
-_LINES = {
-    "en": (
-        Line(
-            description="One-year subscription",
-            publication="Field Notes",
-            first_issue="Winter 2026",
-            last_issue="Autumn 2027",
-            copies=2,
-            net=8972,
-            tax=628,
-            percent=700,
-            category="S",
-            goods="print",
-        ),
-        Line(
-            description="Digital edition",
-            publication="Field Notes",
-            period="1 December 2026 to 30 November 2027",
-            reader="Ida Kessler",
-            net=2017,
-            tax=383,
-            percent=1900,
-            category="S",
-            goods="digital",
-        ),
-        Line(
-            description="Shipping",
-            net=1121,
-            tax=79,
-            percent=700,
-            category="S",
-            goods="shipping",
-        ),
-    ),
-    "de": (
-        Line(
-            description="Jahresabonnement",
-            publication="Feldpost",
-            first_issue="Winter 2026",
-            last_issue="Herbst 2027",
-            copies=2,
-            net=8972,
-            tax=628,
-            percent=700,
-            category="S",
-            goods="print",
-        ),
-        Line(
-            description="Digitalausgabe",
-            publication="Feldpost",
-            period="1. Dezember 2026 bis 30. November 2027",
-            reader="Ida Kessler",
-            net=2017,
-            tax=383,
-            percent=1900,
-            category="S",
-            goods="digital",
-        ),
-        Line(
-            description="Versand",
-            net=1121,
-            tax=79,
-            percent=700,
-            category="S",
-            goods="shipping",
-        ),
-    ),
+_WORDS = {
+    "en": ("Field Notes", "One-year subscription", "Winter 2026", "Autumn 2027"),
+    "de": ("Feldpost", "Jahresabonnement", "Winter 2026", "Herbst 2027"),
 }
+_OTHER_WORDS = {
+    "en": ("Digital edition", "1 December 2026 to 30 November 2027", "Shipping"),
+    "de": ("Digitalausgabe", "1. Dezember 2026 bis 30. November 2027", "Versand"),
+}
+
+
+def _lines(language: Language) -> tuple[Line, ...]:
+    publication, year, first, last = _WORDS[language]
+    digital, period, shipping = _OTHER_WORDS[language]
+    return (
+        Line(
+            description=year,
+            publication=publication,
+            first_issue=first,
+            last_issue=last,
+            copies=2,
+            net=8972,
+            tax=628,
+            percent=700,
+            category="S",
+            goods="print",
+        ),
+        Line(
+            description=digital,
+            publication=publication,
+            period=period,
+            reader="Ida Kessler",
+            net=2017,
+            tax=383,
+            percent=1900,
+            category="S",
+            goods="digital",
+        ),
+        Line(description=shipping, net=1121, tax=79, percent=700, category="S", goods="shipping"),
+    )
+
+
 _REASONS = {"en": "The order was cancelled.", "de": "Die Bestellung wurde widerrufen."}
 _CARD = {"en": "card", "de": "Karte"}
 
@@ -131,7 +105,7 @@ def invoice(
     currency: str = "EUR",
 ) -> PrintedInvoice:
     """Return a made-up document of a kind in a language, with the totals of its lines."""
-    lines = _LINES[language] if lines is None else lines
+    lines = _lines(language) if lines is None else lines
     net, tax = sum(line.net for line in lines), sum(line.tax for line in lines)
     number = "C2026-000009" if kind == "credit_note" else "2026-000123"
     return PrintedInvoice(
@@ -161,28 +135,15 @@ def invoice(
 
 def without_tax(line: Line) -> Line:
     """Return a line under reverse charge, as a business in another country gets it."""
-    return Line(
-        description=line.description,
-        publication=line.publication,
-        first_issue=line.first_issue,
-        last_issue=line.last_issue,
-        period=line.period,
-        reader=line.reader,
-        copies=line.copies,
-        net=line.net,
-        tax=0,
-        percent=0,
-        category="AE",
-        goods=line.goods,
-    )
+    return msgspec.structs.replace(line, tax=0, percent=0, category="AE")
 
 
-def samples() -> list[tuple[str, PrintedInvoice]]:
-    """Return a document of each kind in each language, each with its name."""
+def invoice_samples() -> list[tuple[str, PrintedInvoice]]:
+    """Return an invoice, a receipt and credit notes in each language, each with its name."""
     found: list[tuple[str, PrintedInvoice]] = []
     for language in get_args(Language):
         found += [(f"{kind}-{language}", invoice(kind, language)) for kind in get_args(Kind)]
-        lines = tuple(without_tax(line) for line in _LINES[language])
+        lines = tuple(without_tax(line) for line in _lines(language))
         found.append(
             (
                 f"reverse-charge-{language}",
@@ -190,6 +151,3 @@ def samples() -> list[tuple[str, PrintedInvoice]]:
             )
         )
     return found
-
-
-__all__ = ["BUSINESS", "PAYER", "SELLER", "invoice", "reason_of", "samples", "without_tax"]

@@ -1,6 +1,6 @@
 """A child process that makes PDFs: ``python -m masthead.documents.worker FOLDER LOOK``.
 
-It reads invoices from its standard input and writes their PDFs to its standard output, each as a
+It reads documents from its standard input and writes their PDFs to its standard output, each as a
 frame: a byte that says what it is, four bytes with the length, and the content. It ends with its
 input. It limits its own memory, and its processor time for each document, so that a template that
 never ends does not outlive its parent.
@@ -12,10 +12,11 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from masthead.billing.printed import from_json
 from masthead.documents.compiling import Compiler
+from masthead.documents.document_data import data_of
 from masthead.documents.frames import FAILED, MADE, READY, read_frame, write_frame
-from masthead.documents.template_data import Look, invoice_data
+from masthead.documents.kinds import read_asked
+from masthead.documents.words import Look
 from masthead.errors import BadInput
 
 
@@ -40,7 +41,8 @@ def _serve(input_: BinaryIO, out: BinaryIO, compiler: Compiler, look: Look, seco
         limit = int(used.ru_utime + used.ru_stime) + seconds + 1
         resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
         try:
-            pdf = compiler.pdf(invoice_data(from_json(frame[1].decode()), look))
+            template, documents = read_asked(frame[1])
+            pdf = compiler.pdf(template, [data_of(each, look) for each in documents])
         except BadInput as error:
             write_frame(out, FAILED, str(error).encode())
         except MemoryError:
