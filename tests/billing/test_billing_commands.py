@@ -111,7 +111,10 @@ def test_a_payer_gets_a_vat_number(shop: str) -> None:
     assert run(shop, "payer", "set", 1, "--no-vat-id") == [
         "the VAT number of subscriber 1 was removed"
     ]
-    assert "give --vat-id or --no-vat-id" in refused(shop, "payer", "set", 1, exit_status=2)
+    assert "give one of --vat-id, --no-vat-id, --by-email" in refused(
+        shop, "payer", "set", 1, exit_status=2
+    )
+    refused(shop, "payer", "set", 1, "--no-vat-id", "--by-email", exit_status=2)
     assert "no subscriber 9" in refused(shop, "payer", "set", 9, "--no-vat-id")
 
 
@@ -140,3 +143,14 @@ def test_an_order_shows_its_shipping(shop: str) -> None:
     assert "shipping: 5.00 USD" in shown
     assert "grand_total: 42.45 USD" in shown
     assert "sub_total: 35.00 USD" in shown
+
+
+def test_a_payer_gets_documents_by_email(shop: str) -> None:
+    assert run(shop, "payer", "set", 1, "--by-email", "--dry-run")[-1].endswith("a dry run")
+    assert run(shop, "payer", "set", 1, "--by-email") == [
+        "the documents of subscriber 1 go by e-mail from now on"
+    ]
+    assert run(shop, "payer", "set", 1, "--by-email")[0].startswith("nothing changed: the doc")
+    assert run(shop, "payer", "set", 1, "--no-by-email") == [
+        "the documents of subscriber 1 go on paper from now on"
+    ]

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from masthead.billing import payer_statements
-from masthead.books import payer_statement, tax_rates
+from masthead.books import payer_details, payer_statement, tax_rates
 from masthead.circulation.tables import lines
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.errors import BadUsage
@@ -25,6 +25,11 @@ def payer() -> None:
 @click.argument("subscriber_id", type=ID)
 @click.option("--vat-id", help="The VAT number of a business in the EU; its digits are checked.")
 @click.option("--no-vat-id", "removes_vat_id", is_flag=True, help="Remove the VAT number.")
+@click.option(
+    "--by-email/--no-by-email",
+    default=None,
+    help="Whether invoices, reminders and letters go by e-mail; else on paper.",
+)
 @dry_run
 @account_options
 def set_payer(
@@ -34,16 +39,23 @@ def set_payer(
     database: str,
     *,
     removes_vat_id: bool,
+    by_email: bool | None,
     dry_run: bool,
 ) -> None:
-    """Set or remove the VAT number of a payer.
+    """Set or remove the VAT number of a payer, or how the payer gets documents.
 
     An invoice for a business with the VAT number of another EU country than the seller's has no
     tax: the business owes it (reverse charge). It counts for later orders.
+
+    Documents go by e-mail to the address of the subscriber: those that are made from now on.
     """
-    if (vat_id is None) == (not removes_vat_id):
-        raise BadUsage("give --vat-id or --no-vat-id")
+    if (vat_id is not None) + removes_vat_id + (by_email is not None) != 1:
+        raise BadUsage("give one of --vat-id, --no-vat-id, --by-email and --no-by-email")
     books = books_of(account, database)
+    if by_email is not None:
+        done = payer_details.deliver(books, subscriber_id, by_email=by_email, dry_run=dry_run)
+        say(done, dry_run=dry_run)
+        return
     say(tax_rates.set_vat_id(books, subscriber_id, vat_id, dry_run=dry_run), dry_run=dry_run)
 
 

@@ -1,0 +1,61 @@
+"""How a payer gets documents: on paper or by e-mail (billing, "E-mail")."""
+
+from typing import NamedTuple
+
+from masthead.books.account import Books
+from masthead.errors import BadInput
+from masthead.store.billing import payer_details as stored
+from masthead.store.books.names import reader_named
+from masthead.store.books.operation import Operation
+from masthead.store.books.reader_notes import check_open
+
+
+class Delivered(NamedTuple):
+    """How a payer gets documents from now on."""
+
+    subscriber_id: int
+    by_email: bool
+    sentence: str
+
+
+def wants_email(books: Books, subscriber_id: int) -> bool:
+    """Return whether the documents of a payer go by e-mail."""
+    with books.read() as reading:
+        return stored.wants_email(reading, subscriber_id)
+
+
+def deliver(
+    books: Books, subscriber_id: int, *, by_email: bool, dry_run: bool = False
+) -> Delivered:
+    """Let invoices, credit notes, reminders and letters of a payer go by e-mail, or on paper.
+
+    It counts for later documents. Raises NotFound if there is no such subscriber. Raises BadInput
+    if the subscriber is deleted, or is to get e-mails and has no e-mail address.
+    """
+    with books.change(dry_run=dry_run) as change:
+        check_open(change, subscriber_id)
+        how = "by e-mail" if by_email else "on paper"
+        name = reader_named(change, subscriber_id)
+        if stored.wants_email(change, subscriber_id) == by_email:
+            said = f"nothing changed: the documents of {name} go {how} already"
+            return Delivered(subscriber_id, by_email, said)
+        if by_email and not _email(change, subscriber_id):
+            raise BadInput(
+                f"{name} has no e-mail address: set it first, and then send documents there",
+                field="by_email",
+            )
+        stored.set_by_email(change, subscriber_id, by_email=by_email)
+        said = f"the documents of subscriber {subscriber_id} go {how} from now on"
+        change.say(said)
+    return Delivered(subscriber_id, by_email, said)
+
+
+def _email(change: Operation, subscriber_id: int) -> str | None:
+    return change.value_as(
+        str,
+        """
+        SELECT email FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND email <> ''
+        """,
+        subscriber_id=subscriber_id,
+    )
