@@ -18,6 +18,7 @@ from masthead.billing.journal_accounts import JournalAccount
 from masthead.billing.numbering import are_alike, check_form
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.errors import BadInput
+from masthead.mail.addresses import is_address
 
 TaxDue = Literal["invoice", "payment"]
 Language = Literal["en", "de"]
@@ -112,6 +113,12 @@ def _vat_id(text: str) -> str:
     return _text(20)(text)
 
 
+def _address(text: str) -> str:
+    if not is_address(text):
+        raise BadInput(f"{text!r} is not an email address such as service@example.org")
+    return text
+
+
 def _folder(text: str) -> str:
     if not text.startswith("/"):
         raise BadInput(f"{text!r} is not the whole path of a folder, such as /srv/templates")
@@ -203,6 +210,20 @@ class BillingSettings:
         str,
         Reading("Folder of changed templates, where documents are made; its whole path.", _folder),
     ] = ""
+    mail_from: Annotated[
+        str, Reading("Email address from which mails go; without one, none is queued.", _address)
+    ] = ""
+    mail_reply_to: Annotated[str, Reading("Email address to which answers go.", _address)] = ""
+    mail_bounces_to: Annotated[
+        str, Reading("Email address to which bounces go; mail_from without it.", _address)
+    ] = ""
+    mail_sending: Annotated[
+        bool,
+        Reading("Whether queued mails are sent at all.", _truth, lambda value: _TRUTH[value]),
+    ] = False
+    mails_per_hour: Annotated[
+        int, Reading("The most mails that are sent in an hour.", _number(1, 100_000))
+    ] = 1_000
     journal_receivables: Annotated[str, Reading("Account of open invoices.", _NUMBER)] = "1200"
     journal_clearing: Annotated[str, Reading("Account of money on its way.", _NUMBER)] = "1460"
     journal_bank: Annotated[str, Reading("Account of the bank.", _NUMBER)] = "1800"

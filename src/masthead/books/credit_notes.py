@@ -19,6 +19,7 @@ from masthead.errors import BadInput
 from masthead.store.billing import ended, invoices, payments
 from masthead.store.billing.invoices import Invoice, InvoiceLine
 from masthead.store.billing.journal import post
+from masthead.store.billing.outbox import queue_document
 from masthead.store.billing.printing import printed_of
 from masthead.store.billing.settings import is_billing, settings_of
 from masthead.store.books import order_money
@@ -150,6 +151,7 @@ def _credit(
     invoices.add_invoice(change, note, _printed_note(change, settings, note, invoice, rows))
     invoices.add_lines(change, rows)
     _settle_credit(change, settings, invoice, note, over, is_whole=is_whole)
+    queue_document(change, note)
     return note
 
 

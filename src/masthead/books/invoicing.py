@@ -19,6 +19,7 @@ from masthead.circulation.refunding import tax_of
 from masthead.store.billing import invoices, payments
 from masthead.store.billing.invoices import Invoice, InvoiceLine, Kind
 from masthead.store.billing.journal import post
+from masthead.store.billing.outbox import queue_document
 from masthead.store.billing.printing import ItemPrinted, heading_of, items_printed
 from masthead.store.billing.settings import settings_of
 from masthead.store.books import order_money
@@ -92,6 +93,7 @@ def bill(
     invoices.add_lines(change, rows)
     _post_invoice(change, settings, invoice)
     _name_on_purchases(change, invoice)
+    queue_document(change, invoice)
     if credit > 0:
         use_credit(change, settings, invoice)
     return invoice
