@@ -58,6 +58,12 @@ def _without_write_offs(
         right(books, invoice_id, kind, *given, **named)
 
 
+def _of_others(right: Any, books: Any, payers: Any) -> Any:
+    """Find what the payers have, and the first payers of the account."""
+    found = right(books, {*payers, *range(1, 12)})
+    return {payer: [each for own in found.values() for each in own] for payer in payers}
+
+
 def _generous(right: Any, *given: Any) -> Any:
     return replace(right(*given), tolerance=1_000)
 
@@ -82,13 +88,8 @@ FAULTS: dict[str, Plant] = {
     "credit is used twice": _call(payments, "change_left", _nothing),
     "credit is never used": _call(invoicing, "use_credit", _nothing),
     "credit that is paid back is taken twice": _call(payments, "add_payment", _twice),
-    "the credit of another payer is used": _sql(
-        r"AND subscriber_id = :subscriber_id (AND left_cents <> 0)",
-        r"AND :subscriber_id > 0 \1",
-    ),
-    "a payment settles invoices of another payer": _sql(
-        r"i\.subscriber_id = :subscriber_id(\s+AND i\.open_cents > 0)", r":subscriber_id > 0\1"
-    ),
+    "the credit of another payer is used": _call(payments, "with_credit_of_payers", _of_others),
+    "a payment settles invoices of another payer": _call(invoices, "open_of_payers", _of_others),
     "a payment that comes back opens the invoices of all payments": _sql(
         r"payment_id = :payment_id( AND kind = 'payment'\s+GROUP BY invoice_id)",
         r":payment_id > 0\1",
@@ -102,7 +103,7 @@ FAULTS: dict[str, Plant] = {
     "a write-off leaves the price of a term": _call(
         order_money, "reprice", lambda _right, _change, terms, _shares: list(terms)
     ),
-    "the same is credited twice": _call(invoices, "credited_lines", lambda *_: []),
+    "the same is credited twice": _call(invoices, "credited_lines_of_invoices", lambda *_: []),
     "what was paid of a credited invoice is kept": _call(credit_notes, "give_back", lambda *_: 0),
     "a merged payer leaves the payments behind": _sql(
         r"(UPDATE payments SET subscriber_id =) :kept",

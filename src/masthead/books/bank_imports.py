@@ -24,6 +24,7 @@ from masthead.billing.matching import (
 )
 from masthead.books.account import Books
 from masthead.books.payer_payments import TEXT_MAX, Incoming, Received, receive
+from masthead.books.settlement import Expected, look_ahead
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import printable
 from masthead.errors import BadInput
@@ -191,6 +192,15 @@ class _Importing:
                 for claim in claims
                 if each.cents < 0
             },
+        )
+        look_ahead(
+            self._change,
+            [
+                Expected(claim.subscriber_id, each.cents, found[claim.invoice_id], each.fingerprint)
+                for each, claims in zip(new, named, strict=True)
+                for claim in claims
+                if each.cents > 0
+            ],
         )
         self._next_id = self._change.new_id("bank_entries")
         first = len(self.read)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.payment_allocation import allocate
+from masthead.books.settlement import Expected, look_ahead
 from masthead.circulation.amounts import CENTS_MAX, in_currency
 from masthead.contract.moments import is_day
 from masthead.contract.printable import single_spaced
@@ -159,6 +160,8 @@ def receive(
             )
     named = invoices.invoice_numbered(change, invoice) if isinstance(invoice, str) else invoice
     payer = _payer(change, named, subscriber_id)
+    if not invoices.has_looked_ahead(change, payer):
+        look_ahead(change, [Expected(payer, incoming.cents, named)])
     settings = settings_of(change)
     value_date = incoming.value_date or change.today
     day = first_open_day(change, value_date)

@@ -5,7 +5,8 @@ order are paid from then on, and the revenue follows circulation. ``books.payer_
 ``books.invoicing`` have the operations. All amounts are whole cents.
 """
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.billing.settings import BillingSettings
@@ -98,17 +99,86 @@ class Parts(NamedTuple):
         ]
 
 
+_PARTS = "parts_of_invoices"
+"""A memory (:func:`look_ahead`)."""
+
+
 def parts_of(reading: Reading, invoice: Invoice) -> Parts:
     """Return what the order of an invoice has in the books."""
-    assert invoice.order_id is not None
-    order = order_money.find_order(reading, invoice.order_id)
-    terms = order_money.terms_of(reading, [item.order_item_id for item in order.items])
-    billed = invoices.lines_of(reading, invoice.invoice_id)
-    credited = invoices.credited_lines(reading, invoice.invoice_id)
-    shipping = sum(line.net for line in billed if line.goods == "shipping")
-    shipping -= sum(line.net for line in credited if line.goods == "shipping")
-    tax = invoice.tax - sum(line.tax for line in credited)
-    return Parts(order, terms, shipping, tax)
+    known: Parts | None = reading.memory(_PARTS).get(invoice.invoice_id)
+    return known or _parts_of_invoices(reading, [invoice])[invoice.invoice_id]
+
+
+def _parts_of_invoices(reading: Reading, wanted: Collection[Invoice]) -> dict[int, Parts]:
+    """Return what the orders of invoices have in the books, by the ids of the invoices."""
+    orders = order_money.find_orders(
+        reading, [each.order_id for each in wanted if each.order_id is not None]
+    )
+    terms = defaultdict[int, list[Term]](list)
+    items = [item.order_item_id for order in orders.values() for item in order.items]
+    for term in order_money.terms_of(reading, items):
+        terms[term.order_item_id].append(term)
+    ids = [each.invoice_id for each in wanted]
+    shipping, tax = Counter[int](), Counter[int]()
+    for line in invoices.lines_of_invoices(reading, ids):
+        shipping[line.invoice_id] += line.net if line.goods == "shipping" else 0
+    for invoice_id, line in invoices.credited_lines_of_invoices(reading, ids):
+        shipping[invoice_id] -= line.net if line.goods == "shipping" else 0
+        tax[invoice_id] += line.tax
+    found = {}
+    for each in wanted:
+        assert each.order_id is not None
+        order = orders[each.order_id]
+        own = sorted(term for item in order.items for term in terms[item.order_item_id])
+        found[each.invoice_id] = Parts(
+            order, own, shipping[each.invoice_id], each.tax - tax[each.invoice_id]
+        )
+    return found
+
+
+class Expected(NamedTuple):
+    """Money that an operation will book: whose it is, and for which invoice, if it names one."""
+
+    subscriber_id: int
+    cents: int
+    invoice: Invoice | None = None
+    source: str | None = None
+
+
+def look_ahead(change: Operation, expected: Collection[Expected]) -> None:
+    """Look up together what payments will settle, before ``payer_payments.receive`` for each.
+
+    An invoice is settled if an entry names it, or if what the payer owes before it is paid.
+    """
+    payers = {each.subscriber_id for each in expected}
+    open_ones = invoices.open_of_payers(change, payers)
+    with_credit_of = payments.with_credit_of_payers(change, payers)
+    sources = [each.source for each in expected if each.source is not None]
+    known = payments.payments_of_sources(change, sources) if sources else {}
+    reached = {
+        each.invoice.invoice_id: each.invoice
+        for each in expected
+        if each.invoice is not None and each.invoice.open_cents > 0
+    }
+    cents = Counter[int]()
+    for each in expected:
+        cents[each.subscriber_id] += each.cents
+    for payer, own in open_ones.items():
+        for invoice in own:
+            if cents[payer] <= 0:
+                break
+            cents[payer] -= invoice.open_cents
+            reached[invoice.invoice_id] = invoice
+    settling = payments.settling_of_invoices(change, reached)
+    parts = _parts_of_invoices(
+        change, [each for each in reached.values() if each.order_id is not None]
+    )
+    months = order_money.months_of(change, (t for each in parts.values() for t in each.terms))
+    # Kept at the end, since each statement above empties all memories.
+    invoices.keep_open(change, open_ones)
+    payments.keep(change, sources=known, with_credit=with_credit_of, settling=settling)
+    order_money.keep_months(change, months)
+    change.memory(_PARTS).update(parts)
 
 
 def settle(
@@ -119,6 +189,7 @@ def settle(
 ) -> None:
     """Book that an invoice is whole: its order is paid, with the day and type of the payment."""
     parts = parts_of(change, invoice)
+    change.memory(_PARTS).pop(invoice.invoice_id, None)
     due = [term for term in parts.terms if term.is_due]
     term_payments.receive(change, due, marked.booked_on)
     order_money.mark_paid(change, parts.order.order_id, due, marked)
@@ -141,6 +212,7 @@ def reopen(change: Operation, settings: BillingSettings, invoice: Invoice, day: 
     they earned.
     """
     parts = parts_of(change, invoice)
+    change.memory(_PARTS).pop(invoice.invoice_id, None)
     running = [
         term
         for term in parts.terms

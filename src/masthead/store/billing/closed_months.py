@@ -13,6 +13,8 @@ from masthead.store.billing.settings import begun_on
 from masthead.store.books.operation import Operation, Reading
 
 _MONTH = len("2026-11")
+_FIRST = "first_open_day"
+"""A memory of an operation, since it asks for each entry of a bank's statement."""
 
 
 class OpenDays(NamedTuple):
@@ -73,8 +75,10 @@ def open_days(reading: Reading) -> OpenDays:
     begun = begun_on(reading)
     if begun is None:
         return OpenDays(reading.today[:_MONTH], reading.today)
-    first = first_open_day_after(begun, last_closed(reading))
-    return OpenDays(first, first)
+    memory = reading.memory(_FIRST)
+    if begun not in memory:
+        memory[begun] = first_open_day_after(begun, last_closed(reading))
+    return OpenDays(memory[begun], memory[begun])
 
 
 def first_open_day(reading: Reading, day: str) -> str:
@@ -82,11 +86,7 @@ def first_open_day(reading: Reading, day: str) -> str:
     return open_days(reading).day_for(day)
 
 
-def is_closed(reading: Reading, day: str) -> bool:
-    """Return whether nothing of this day can be booked to it."""
-    return first_open_day(reading, day) != day
-
-
 def close_month(change: Operation, month: str) -> None:
     """Mark a month as closed today."""
     change.add("closed_months", month_id=month_id(month), closed_on=change.today)
+    change.memory(_FIRST).clear()

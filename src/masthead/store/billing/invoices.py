@@ -4,7 +4,7 @@ The functions run in an operation (``store.books.operation``) or in a reading of
 are whole cents.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.errors import NotFound
@@ -14,6 +14,8 @@ from masthead.store.books.order_keys import listed
 Kind = Literal["invoice", "receipt", "credit_note"]
 
 _NUMBERS = "numbers of invoices"
+_OPEN, _PAYERS = "open_invoices", "payers_of_invoices"
+"""Memories: the open invoices of payers, by id, and whose they are (:func:`keep_open`)."""
 
 
 class Invoice(NamedTuple):
@@ -96,6 +98,7 @@ def next_number(books: Operation, series: str) -> int:
 def add_invoice(books: Operation, invoice: Invoice, printed: str | None) -> None:
     """Queue an invoice; ``printed`` is what its document shows, as JSON."""
     books.add("invoices", **invoice._asdict(), printed=printed)
+    books.memory(_OPEN).pop(invoice.subscriber_id, None)
 
 
 def add_lines(books: Operation, lines: Iterable[InvoiceLine]) -> None:
@@ -149,49 +152,90 @@ def invoice_of_order(books: Reading, order_id: int) -> Invoice | None:
 
 def open_invoices(books: Reading, subscriber_id: int) -> list[Invoice]:
     """Return the open invoices of a payer, the oldest first, and fees of reminders last."""
-    return books.rows_as(
+    known = books.memory(_OPEN).get(subscriber_id)
+    if known is not None:
+        return [each for each in known.values() if each.open_cents > 0]
+    return open_of_payers(books, [subscriber_id])[subscriber_id]
+
+
+def open_of_payers(books: Reading, payers: Collection[int]) -> dict[int, list[Invoice]]:
+    """Return the open invoices of each of the payers, as :func:`open_invoices` does of one."""
+    found: dict[int, list[Invoice]] = {payer: [] for payer in payers}
+    rows = books.rows_as(
         Invoice,
         f"""
         SELECT {_COLUMNS} FROM invoices AS i
-        WHERE i.account_id = :account_id AND i.subscriber_id = :subscriber_id
+        WHERE i.account_id = :account_id AND i.subscriber_id IN ({listed(payers)})
             AND i.open_cents > 0
         ORDER BY CASE WHEN i.order_id IS NULL THEN 1 ELSE 0 END, i.issued_on, i.invoice_id
         """,
-        subscriber_id=subscriber_id,
     )
+    for each in rows:
+        found[each.subscriber_id].append(each)
+    return found
+
+
+def keep_open(books: Operation, found: Mapping[int, Iterable[Invoice]]) -> None:
+    """Remember the open invoices of payers until the queued rows are written."""
+    for payer, own in found.items():
+        books.memory(_OPEN)[payer] = {each.invoice_id: each for each in own}
+        books.memory(_PAYERS).update((each.invoice_id, payer) for each in own)
+
+
+def has_looked_ahead(books: Operation, subscriber_id: int) -> bool:
+    """Return whether the open invoices of a payer are remembered (:func:`keep_open`)."""
+    return subscriber_id in books.memory(_OPEN)
 
 
 def lines_of(books: Reading, invoice_id: int) -> list[InvoiceLine]:
     """Return the lines of an invoice, in their order."""
+    return lines_of_invoices(books, [invoice_id])
+
+
+def lines_of_invoices(books: Reading, invoices: Iterable[int]) -> list[InvoiceLine]:
+    """Return the lines of invoices, by the invoice and in their order."""
     return books.rows_as(
         InvoiceLine,
         f"""
         SELECT {", ".join(InvoiceLine._fields)} FROM invoice_lines
-        WHERE account_id = :account_id AND invoice_id = :invoice_id
-        ORDER BY line_number
+        WHERE account_id = :account_id AND invoice_id IN ({listed(invoices)})
+        ORDER BY invoice_id, line_number
         """,
-        invoice_id=invoice_id,
     )
 
 
 def credited_lines(books: Reading, invoice_id: int) -> list[InvoiceLine]:
     """Return the lines of all credit notes that take back parts of an invoice."""
-    return books.rows_as(
-        InvoiceLine,
+    return [line for _, line in credited_lines_of_invoices(books, [invoice_id])]
+
+
+def credited_lines_of_invoices(
+    books: Reading, invoices: Iterable[int]
+) -> list[tuple[int, InvoiceLine]]:
+    """Return the lines of all credit notes that take back parts of invoices.
+
+    Each has the id of the invoice that it takes back.
+    """
+    rows = books.rows(
         f"""
-        SELECT {", ".join(f"l.{name}" for name in InvoiceLine._fields)}
+        SELECT i.of_invoice_id, {", ".join(f"l.{name}" for name in InvoiceLine._fields)}
         FROM invoices AS i JOIN invoice_lines AS l
             ON l.account_id = :account_id AND l.invoice_id = i.invoice_id
-        WHERE i.account_id = :account_id AND i.of_invoice_id = :invoice_id
+        WHERE i.account_id = :account_id AND i.of_invoice_id IN ({listed(invoices)})
         ORDER BY l.invoice_id, l.line_number
         """,
-        invoice_id=invoice_id,
     )
+    return [(row[0], InvoiceLine._make(row[1:])) for row in rows]
 
 
 def change_open(books: Operation, invoice_id: int, open_cents: int) -> None:
-    """Set what is open of an invoice."""
-    books.change(
+    """Queue what is open of an invoice."""
+    known = books.memory(_OPEN).get(books.memory(_PAYERS).get(invoice_id), {})
+    if invoice_id in known:
+        known[invoice_id] = known[invoice_id]._replace(open_cents=open_cents)
+    else:
+        books.memory(_OPEN).clear()
+    books.change_later(
         """
         UPDATE invoices SET open_cents = :open_cents
         WHERE account_id = :account_id AND invoice_id = :invoice_id

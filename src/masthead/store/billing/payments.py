@@ -4,10 +4,13 @@ The functions run in an operation (``store.books.operation``) or in a reading of
 are whole cents.
 """
 
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.errors import NotFound
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.order_keys import listed
 
 PaymentKind = Literal["payment", "reversal", "paid_back"]
 AllocationKind = Literal["payment", "credit_note", "write_off"]
@@ -51,13 +54,47 @@ class Allocation(NamedTuple):
     booked_on: str
 
 
+class Settling(NamedTuple):
+    """What an allocation settles of an invoice."""
+
+    invoice_id: int
+    kind: AllocationKind
+    cents: int
+    booked_on: str
+
+
 _PAYMENT = ", ".join(Payment._fields)
 _ALLOCATION = ", ".join(Allocation._fields)
 
 
+_SOURCES, _CREDITS = "payments_of_sources", "credits_of_payers"
+_QUEUED, _SETTLING = "queued_payments", "settling_of_invoices"
+"""Memories: payments by their source; payments with credit, of each payer; the rows of payments
+that are not written yet; and what settles invoices (:func:`keep`)."""
+
+
+def keep(
+    books: Operation,
+    *,
+    sources: Mapping[str, Payment | None],
+    with_credit: Mapping[int, Iterable[Payment]],
+    settling: Mapping[int, list[Settling]],
+) -> None:
+    """Remember looked-up values until the queued rows are written."""
+    books.memory(_SOURCES).update(sources)
+    books.memory(_SETTLING).update(settling)
+    for payer, own in with_credit.items():
+        books.memory(_CREDITS)[payer] = {each.payment_id: each for each in own}
+
+
 def add_payment(books: Operation, payment: Payment) -> None:
     """Queue a payment."""
-    books.add("payments", **payment._asdict())
+    row = books.add("payments", **payment._asdict())
+    books.memory(_QUEUED)[payment.payment_id] = row
+    if payment.source in books.memory(_SOURCES):
+        books.memory(_SOURCES)[payment.source] = payment
+    if payment.subscriber_id in books.memory(_CREDITS):
+        books.memory(_CREDITS)[payment.subscriber_id][payment.payment_id] = payment
 
 
 def allocate(
@@ -72,6 +109,8 @@ def allocate(
 ) -> None:
     """Queue an allocation of ``cents`` to an invoice; 0 cents are not written."""
     if cents:
+        if invoice_id in books.memory(_SETTLING):
+            books.memory(_SETTLING)[invoice_id].append(Settling(invoice_id, kind, cents, day))
         books.add(
             "allocations",
             allocation_id=books.new_id("allocations"),
@@ -101,13 +140,24 @@ def find_payment(books: Reading, payment_id: int) -> Payment:
 
 def payment_of_source(books: Reading, source: str) -> Payment | None:
     """Return the payment of an entry of a bank's file, None if it was not booked."""
-    return books.row_as(
+    known: dict[str, Payment | None] = books.memory(_SOURCES)
+    return known[source] if source in known else payments_of_sources(books, [source])[source]
+
+
+def payments_of_sources(books: Reading, sources: Sequence[str]) -> dict[str, Payment | None]:
+    """Return the payment of each entry of a bank's file, None if it was not booked."""
+    values = {f"v{number}": source for number, source in enumerate(sources)}
+    found: dict[str, Payment | None] = dict.fromkeys(sources)
+    rows = books.rows_as(
         Payment,
         f"""
-        SELECT {_PAYMENT} FROM payments WHERE account_id = :account_id AND source = :source
+        SELECT {_PAYMENT} FROM payments
+        WHERE account_id = :account_id
+            AND source IN ({", ".join(f":{name}" for name in values) or "NULL"})
         """,
-        source=source,
+        **values,
     )
+    return found | {str(each.source): each for each in rows}
 
 
 def reversal_of(books: Reading, payment_id: int) -> Payment | None:
@@ -137,15 +187,26 @@ def payments_of(books: Reading, subscriber_id: int) -> list[Payment]:
 
 def with_credit(books: Reading, subscriber_id: int) -> list[Payment]:
     """Return the payments of a payer of which something is left, the oldest first."""
-    return books.rows_as(
+    known = books.memory(_CREDITS).get(subscriber_id)
+    if known is not None:
+        return [each for each in known.values() if each.left_cents]
+    return with_credit_of_payers(books, [subscriber_id])[subscriber_id]
+
+
+def with_credit_of_payers(books: Reading, payers: Collection[int]) -> dict[int, list[Payment]]:
+    """Return, of each payer, the payments of which something is left, the oldest first."""
+    found: dict[int, list[Payment]] = {payer: [] for payer in payers}
+    rows = books.rows_as(
         Payment,
         f"""
         SELECT {_PAYMENT} FROM payments
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND left_cents <> 0
+        WHERE account_id = :account_id AND subscriber_id IN ({listed(payers)}) AND left_cents <> 0
         ORDER BY payment_id
         """,
-        subscriber_id=subscriber_id,
     )
+    for each in rows:
+        found[each.subscriber_id].append(each)
+    return found
 
 
 def credit_of(books: Reading, subscriber_id: int) -> int:
@@ -154,9 +215,13 @@ def credit_of(books: Reading, subscriber_id: int) -> int:
 
 
 def change_left(books: Operation, payment_id: int, cents: int) -> None:
-    """Add ``cents`` to what is left of a payment."""
-    if cents:
-        books.change(
+    """Add ``cents`` to what is left of a payment, in its row or queued."""
+    if not cents:
+        return
+    row = books.memory(_QUEUED).get(payment_id)
+    if row is None:
+        books.memory(_CREDITS).clear()
+        books.change_later(
             """
             UPDATE payments SET left_cents = left_cents + :cents
             WHERE account_id = :account_id AND payment_id = :payment_id
@@ -164,6 +229,11 @@ def change_left(books: Operation, payment_id: int, cents: int) -> None:
             payment_id=payment_id,
             cents=cents,
         )
+        return
+    row["left_cents"] += cents
+    known = books.memory(_CREDITS).get(row["subscriber_id"], {})
+    if payment_id in known:
+        known[payment_id] = known[payment_id]._replace(left_cents=row["left_cents"])
 
 
 class Settled(NamedTuple):
@@ -176,17 +246,30 @@ class Settled(NamedTuple):
 
 def settled_of(books: Reading, invoice_id: int) -> Settled:
     """Return what settles an invoice, by kind."""
-    rows = dict(
-        books.rows_as(
-            tuple[str, int],
-            """
-            SELECT kind, CAST(sum(cents) AS BIGINT) FROM allocations
-            WHERE account_id = :account_id AND invoice_id = :invoice_id GROUP BY kind
-            """,
-            invoice_id=invoice_id,
-        )
+    by_kind = Counter[str]()
+    for each in _settling(books, invoice_id):
+        by_kind[each.kind] += each.cents
+    return Settled(by_kind["payment"], by_kind["credit_note"], by_kind["write_off"])
+
+
+def settling_of_invoices(books: Reading, invoices: Collection[int]) -> dict[int, list[Settling]]:
+    """Return what settles each of the invoices, in any order."""
+    found: dict[int, list[Settling]] = {each: [] for each in invoices}
+    rows = books.rows_as(
+        Settling,
+        f"""
+        SELECT {", ".join(Settling._fields)} FROM allocations
+        WHERE account_id = :account_id AND invoice_id IN ({listed(invoices)})
+        """,
     )
-    return Settled(rows.get("payment", 0), rows.get("credit_note", 0), rows.get("write_off", 0))
+    for each in rows:
+        found[each.invoice_id].append(each)
+    return found
+
+
+def _settling(books: Reading, invoice_id: int) -> list[Settling]:
+    known: list[Settling] | None = books.memory(_SETTLING).get(invoice_id)
+    return settling_of_invoices(books, [invoice_id])[invoice_id] if known is None else known
 
 
 def paid_by(books: Reading, invoice_id: int) -> list[tuple[int, int]]:
@@ -217,15 +300,7 @@ def invoices_paid_by(books: Reading, payment_id: int) -> list[tuple[int, int]]:
 
 def days_of(books: Reading, invoice_id: int) -> list[str]:
     """Return the days on which something settled an invoice, the newest first."""
-    rows = books.rows_as(
-        tuple[str],
-        """
-        SELECT DISTINCT booked_on FROM allocations
-        WHERE account_id = :account_id AND invoice_id = :invoice_id ORDER BY booked_on DESC
-        """,
-        invoice_id=invoice_id,
-    )
-    return [day for (day,) in rows]
+    return sorted({each.booked_on for each in _settling(books, invoice_id)}, reverse=True)
 
 
 def allocations_of(books: Reading, invoice_id: int) -> list[Allocation]:

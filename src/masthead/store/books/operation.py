@@ -68,6 +68,10 @@ class Reading(Queries):
         """Run a statement that writes; return how many rows it inserted, updated or deleted."""
         return self.connection.change(sql, account_id=self.account_id, **values)
 
+    def memory(self, name: str) -> dict[Any, Any]:  # noqa: ARG002
+        """Return an empty dictionary: only an :class:`Operation` keeps looked-up values."""
+        return {}
+
 
 class Operation(Reading):
     """A running operation, with the commit for changed rows of the change feed's entities.

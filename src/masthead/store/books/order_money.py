@@ -4,7 +4,8 @@
 (``store.books.operation``). All amounts are whole cents.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.circulation.amounts import stored_cents
@@ -17,6 +18,9 @@ from masthead.store.books.earned_share_sql import months_served
 from masthead.store.books.earning import listed_issues
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
+
+_MONTHS = "months_served_of_terms"
+"""A memory (:func:`keep_months`)."""
 
 
 class BookedItem(NamedTuple):
@@ -75,24 +79,31 @@ class Booking(NamedTuple):
 
 def find_order(books: Reading, order_id: int) -> BookedOrder:
     """Return an order with its items, by their ids. Raises NotFound if there is none."""
+    found = find_orders(books, [order_id]).get(order_id)
+    if found is None:
+        raise NotFound(f"account {books.account_id} has no order {order_id}", code="unknown_order")
+    return found
+
+
+def find_orders(books: Reading, orders: Iterable[int]) -> dict[int, BookedOrder]:
+    """Return orders with their items, by the ids of both; those that there are."""
     rows = books.rows(
-        """
-        SELECT o.paid_on, o.order_date, i.order_item_id, i.sub_total, i.tax_total, i.refunded,
-            i.refund_date, i.is_dropped
+        f"""
+        SELECT o.order_id, o.paid_on, o.order_date, i.order_item_id, i.sub_total, i.tax_total,
+            i.refunded, i.refund_date, i.is_dropped
         FROM orders AS o
         LEFT JOIN order_items AS i ON i.account_id = o.account_id AND i.order_id = o.order_id
-        WHERE o.account_id = :account_id AND o.order_id = :order_id
+        WHERE o.account_id = :account_id AND o.order_id IN ({listed(orders)})
+        ORDER BY o.order_id, i.order_item_id
         """,
-        order_id=order_id,
     )
-    if not rows:
-        raise NotFound(f"account {books.account_id} has no order {order_id}", code="unknown_order")
-    items = [
-        BookedItem(item_id, stored_cents(net), stored_cents(tax), *more)
-        for _, _, item_id, net, tax, *more in rows
-        if item_id is not None
-    ]
-    return BookedOrder(order_id, rows[0][0], rows[0][1], sorted(items))
+    found: dict[int, BookedOrder] = {}
+    for order_id, paid_on, ordered, item_id, net, tax, *more in rows:
+        order = found.setdefault(order_id, BookedOrder(order_id, paid_on, ordered, []))
+        if item_id is not None:
+            item = BookedItem(item_id, stored_cents(net), stored_cents(tax), *more)
+            found[order_id] = order._replace(items=[*order.items, item])
+    return found
 
 
 def terms_of(books: Reading, items: Iterable[int]) -> list[Term]:
@@ -116,18 +127,34 @@ def done_of(books: Operation, term: Term) -> int:
     """Return the issues delivered from a term, or the months served of an unlimited one."""
     if term.issues != UNLIMITED:
         return term.issues - term.issues_left
-    if term.starts_on is None:
-        return 0
-    months = months_served(listed_issues(books, term.publication_id))
-    served = books.value_as(
-        int,
-        f"""
-        SELECT {months} FROM terms AS t
-        WHERE t.account_id = :account_id AND t.term_id = :term_id
-        """,
-        term_id=term.term_id,
-    )
-    return max(served or 0, 0)
+    known: dict[int, int] = books.memory(_MONTHS)
+    return known[term.term_id] if term.term_id in known else months_of(books, [term])[term.term_id]
+
+
+def months_of(books: Reading, terms: Iterable[Term]) -> dict[int, int]:
+    """Return the months that each of the unlimited terms was served, by id."""
+    unlimited = [term for term in terms if term.issues == UNLIMITED]
+    found = {term.term_id: 0 for term in unlimited}
+    by_publication = defaultdict[int, list[int]](list)
+    for term in unlimited:
+        if term.starts_on is not None:
+            by_publication[term.publication_id].append(term.term_id)
+    for publication_id, ids in by_publication.items():
+        months = months_served(listed_issues(books, publication_id))
+        rows = books.rows_as(
+            tuple[int, int],
+            f"""
+            SELECT t.term_id, {months} FROM terms AS t
+            WHERE t.account_id = :account_id AND t.term_id IN ({listed(ids)})
+            """,
+        )
+        found |= {term_id: max(served, 0) for term_id, served in rows}
+    return found
+
+
+def keep_months(books: Operation, found: Mapping[int, int]) -> None:
+    """Remember the months that terms were served until the queued rows are written."""
+    books.memory(_MONTHS).update(found)
 
 
 def money_of(books: Reading, terms: Sequence[Term]) -> list[TermMoney]:
@@ -182,19 +209,21 @@ class Marked(NamedTuple):
 
 
 def mark_paid(books: Operation, order_id: int, terms: Iterable[Term], marked: Marked) -> None:
-    """Mark an order and its terms as paid, and its purchases with the payment type.
+    """Queue that an order and its terms are paid, with the payment type of its purchases.
 
     The terms have the day to which the payment is booked.
     """
     payment_type = marked.payment_type
-    books.change(
-        f"""
-        UPDATE terms SET paid_on = :booked_on
-        WHERE account_id = :account_id AND term_id IN ({listed(term.term_id for term in terms)})
-        """,
-        booked_on=marked.booked_on,
-    )
-    books.change(
+    for term in terms:
+        books.change_later(
+            """
+            UPDATE terms SET paid_on = :booked_on
+            WHERE account_id = :account_id AND term_id = :term_id
+            """,
+            booked_on=marked.booked_on,
+            term_id=term.term_id,
+        )
+    books.change_later(
         """
         UPDATE orders SET paid_on = :paid_on, payment_type = coalesce(:payment_type, payment_type),
             payment_reference = :reference
@@ -206,7 +235,7 @@ def mark_paid(books: Operation, order_id: int, terms: Iterable[Term], marked: Ma
         order_id=order_id,
     )
     if payment_type is not None:
-        books.change(
+        books.change_later(
             """
             UPDATE purchases SET payment_type = :payment_type, commit_id = :commit_id
             WHERE account_id = :account_id AND purchase_id IN (
