@@ -27,6 +27,22 @@ if TYPE_CHECKING:
 
 ACTOR = Actor("ada", "issue close")
 _numbers = itertools.count()
+_LAST_EMPTIED = ("issues", "list_downloads", "publications")
+"""The tables that others refer to against the order of the contract."""
+
+_EMPTIED = (
+    *reversed([each for each in TABLES_BY_NAME if each not in {"books", *_LAST_EMPTIED}]),
+    *("deletions", "subscription_kinds"),
+    *_LAST_EMPTIED,
+)
+"""All tables but that of the books, in the order in which they can be emptied."""
+
+_FILLED = " UNION ALL ".join(
+    f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table} WHERE account_id = :account_id)"
+    for table in _EMPTIED
+)
+"""Asks which of these tables have rows of the account."""
+
 _WITH_COMMIT = {"addresses", "subscriptions", "orders", "purchases", "list_downloads"}
 
 
@@ -101,15 +117,18 @@ class Desk:
             )
 
     def empty(self) -> None:
-        """Delete all rows but those of the account and the books."""
+        """Delete all rows but those of the account and the books.
+
+        One query tells which tables have any: most have none, and to delete nothing from each of
+        them took longer than many a test.
+        """
         database = self.connection
         with database.transaction():
             database.lock_account(self.account_id)
-            for table in (*reversed([*TABLES_BY_NAME]), "deletions", "subscription_kinds"):
-                if table not in {"books", "issues", "publications", "list_downloads"}:
+            filled = {table for (table,) in database.rows(_FILLED, account_id=self.account_id)}
+            for table in _EMPTIED:
+                if table in filled:
                     self._delete(database, table)
-            for table in ("issues", "list_downloads", "publications"):
-                self._delete(database, table)
 
     def _delete(self, database: Any, table: str) -> None:
         database.change(f"DELETE FROM {table} WHERE account_id = :id", id=self.account_id)
