@@ -38,6 +38,12 @@ class Asked:
         """The parameters of the query."""
         return dict(parse_qsl(urlsplit(self.target).query, keep_blank_values=True))
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What requests with the same reply have in common, while no data changes."""
+        sent = (self.headers.get(name, "") for name in ("authorization", "content-type"))
+        return (self.method, self.target, self.body.hex(), *sent)
+
     def without(self, *names: str) -> Asked:
         """Return the request without some parameters of its query."""
         kept = {name: value for name, value in self.query.items() if name not in names}
@@ -65,6 +71,8 @@ class Reply:
 
 Send = Callable[[Asked], Reply]
 Alter = Callable[[Asked, Send], Reply]
+Replies = dict[tuple[str, ...], Reply]
+"""Replies of a server by the ``identity`` of what was asked."""
 
 
 def unaltered(asked: Asked, send: Send) -> Reply:
@@ -73,9 +81,12 @@ def unaltered(asked: Asked, send: Send) -> Reply:
 
 
 @contextmanager
-def altered(url: str, alter: Alter) -> Iterator[Altering]:
-    """Serve what another server does, altered, for as long as the block lasts."""
-    server = Altering(url, alter)
+def altered(url: str, alter: Alter, replies: Replies | None = None) -> Iterator[Altering]:
+    """Serve what another server does, altered, for as long as the block lasts.
+
+    ``replies`` has what the other server replied before; it is not asked for the same again.
+    """
+    server = Altering(url, alter, replies)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -91,9 +102,10 @@ class Altering(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, url: str, alter: Alter) -> None:
+    def __init__(self, url: str, alter: Alter, replies: Replies | None) -> None:
         self.netloc = urlsplit(url).netloc
         self.alter = alter
+        self.replies = replies
         self.asked: list[Asked] = []
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_port}"
@@ -116,6 +128,14 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def _send_on(self, asked: Asked) -> Reply:
+        known = self.server.replies
+        if known is None:
+            return self._send(asked)
+        if asked.identity not in known:
+            known[asked.identity] = self._send(asked)
+        return known[asked.identity]
+
+    def _send(self, asked: Asked) -> Reply:
         headers = {k: v for k, v in asked.headers.items() if k not in _OF_A_HOP}
         # Bodies are altered, so they are not compressed.
         headers["accept-encoding"] = "identity"
