@@ -87,6 +87,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
             "catalogue",
             "order",
             "subscription",
+            "subscription consent",
             "subscriber",
             "issue",
             "renewals",

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from masthead.circulation.issue_calendar import dates_beyond
 
+WAITS_DAYS = 30
+"""The days that an announced renewal waits at least for what keeps it from being ordered."""
+
 
 class Coming(NamedTuple):
     """An issue that is not closed: its date, and the day on which it closes."""
@@ -78,6 +81,15 @@ def renews_on(plan: Plan, schedule: Schedule, expired: date, today: date) -> dat
     return max(earliest, last.closes_on - min(timedelta(schedule.order_days), _since(last)))
 
 
+def is_too_late(schedule: Schedule, announced_for: date, today: date) -> bool:
+    """Return whether a renewal that could not be ordered on its day is not ordered any more.
+
+    It waits as long as the notice, and at least :data:`WAITS_DAYS`, such as for the payment of the
+    last term.
+    """
+    return today > _later(announced_for, max(schedule.notice_days, WAITS_DAYS))
+
+
 def _last(issues: Iterable[Coming], expired: date) -> Coming | None:
     """Return the last issue dated on or before a day; None if the last one is closed already."""
     last = None
@@ -94,3 +106,26 @@ def _since(issue: Coming) -> timedelta:
 
 def _later(day: date, days: int) -> date:
     return day + min(timedelta(days), date.max - day)
+
+
+def copies_of(
+    bundle_id: int,
+    ordered_bundle_id: int | None,
+    ordered_copies: int | None,
+    term_copies: int,
+    line_copies: int,
+) -> int:
+    """Return how many copies of a bundle a renewal orders.
+
+    They are those of the last order, if that was of the same bundle. Otherwise they are as many as
+    give the copies of the last term, rounded down, and at least one. ``line_copies`` are the copies
+    that one of the bundle gives.
+    """
+    if ordered_copies is not None and ordered_bundle_id == bundle_id:
+        return ordered_copies
+    return max(1, term_copies // line_copies)
+
+
+def each_of(cents: int, copies: int) -> int:
+    """Return the price of one of several copies, so that all cost no more than was announced."""
+    return cents // copies

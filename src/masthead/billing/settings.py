@@ -198,6 +198,13 @@ class BillingSettings:
     language: Annotated[
         Language, Reading("Language of documents.", _one_of(*get_args(Language)))
     ] = "en"
+    renewal_days: Annotated[
+        int,
+        Reading("Days before the last issue closes on which a renewal is ordered.", _days),
+    ] = 14
+    renewal_notice_days: Annotated[
+        int, Reading("Days before that on which an automatic renewal is announced.", _days)
+    ] = 30
     logo: Annotated[str, Reading("Picture at the head of documents: PNG, JPEG or SVG.", _logo)] = ""
     colour: Annotated[
         str,

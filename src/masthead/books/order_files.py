@@ -98,7 +98,7 @@ def take_many(change: Operation, orders: Sequence[Order]) -> list[Placed]:
     placed, refused = list[Placed](), list[tuple[int, RefusedOrder]]()
     for number, order in enumerate(orders):
         if number % _LOOKED_UP == 0:
-            _look_up(change, orders[number : number + _LOOKED_UP])
+            look_up(change, orders[number : number + _LOOKED_UP])
         try:
             placed.append(take(change, order))
         except RefusedOrder as error:
@@ -108,8 +108,8 @@ def take_many(change: Operation, orders: Sequence[Order]) -> list[Placed]:
     return placed
 
 
-def _look_up(change: Operation, orders: Sequence[Order]) -> None:
-    """Look up what ``books.orders.take`` needs for each order."""
+def look_up(change: Operation, orders: Sequence[Order]) -> None:
+    """Look up what ``books.orders.take`` needs for each order, with a few statements for all."""
     references = [ascii_lower(each.reference) for each in orders if each.reference]
     known = order_records.orders_by(change, references)
     new = [each for each in orders if not each.reference or not known[ascii_lower(each.reference)]]

@@ -36,12 +36,14 @@ __all__ = [
     "Newcomer",
     "OrderShown",
     "Placed",
+    "Price",
     "Resembling",
     "TermShown",
     "described",
     "held_by",
     "newest",
     "place",
+    "price_of",
     "show",
     "take",
 ]
@@ -207,6 +209,32 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
         newcomers=tuple(each for each in people.newcomers if each.resembling),
         begun=tuple(lines.begun),
         invoice=invoice,
+    )
+
+
+class Price(NamedTuple):
+    """What an order costs: the net price and the tax of everything, with shipping, in cents."""
+
+    net: int
+    tax: int
+
+
+def price_of(change: Operation, order: Order) -> Price:
+    """Return what an order would cost today if it was taken; its people are there already.
+
+    Raises RefusedOrder as :func:`take` does for what is ordered, and by whom and for whom.
+    """
+    priced_items = [price_item(change, number, item) for number, item in enumerate(order.items)]
+    people = _People(change, order)
+    lines = Lines(change, people.payer, is_paid=False)
+    recipients = [
+        _recipient(change, people, lines, number, priced)
+        for number, priced in enumerate(priced_items)
+    ]
+    priced_items, shipping = taxed(change, people.payer, priced_items, recipients)
+    return Price(
+        sum(priced.net for priced in priced_items) + sum(part.net for part in shipping),
+        sum(priced.tax for priced in priced_items) + sum(part.tax for part in shipping),
     )
 
 

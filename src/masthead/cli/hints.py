@@ -38,6 +38,7 @@ HINTS = {
     "not_an_export": "`masthead export` writes one",
     "not_in_catalogue": "`masthead catalogue {thing} list` lists them",
     "not_settled": "--refund gives it back, --earn keeps it",
+    "nothing_left": "`masthead order add` takes one",
     "nothing_sought": "the options are --email, --code, --order, --street, --zip and --city",
     "nothing_to_end": "`masthead subscription show {subscription}` lists what there is",
     "opening_refused": "--issues-from-dates, --paid, --cancelled, --copies and --type say it",
@@ -46,6 +47,7 @@ HINTS = {
     "outdated_schema": "run `masthead database migrate`",
     "port_in_use": "--{option} sets it",
     "postgresql_backup": "`masthead feed new-epoch` begins one",
+    "renews_already": "`masthead subscription consent stop {subscription}` does so",
     "retired": "`masthead catalogue {thing} list` lists those for sale, and `masthead catalogue "
     "{thing} set {key} --active` sells this one again",
     "several_items": "--item chooses one of {items}",

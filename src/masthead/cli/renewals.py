@@ -1,10 +1,10 @@
-"""``masthead renewals``: efforts, select."""
+"""``masthead renewals``: efforts, select, automatic."""
 
 from pathlib import Path
 
 import click
 
-from masthead.books import renewals
+from masthead.books import automatic_renewals, renewals
 from masthead.books.catalogue import Bundle
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
@@ -15,7 +15,7 @@ from masthead.loading.letter_files import copy_letters, send_letters
 
 @click.group("renewals")
 def renewals_group() -> None:
-    """Renewal letters: when they are due, and who gets them."""
+    """Renewal letters, and automatic renewal: what is due, and for whom."""
 
 
 @renewals_group.group("efforts")
@@ -174,3 +174,26 @@ def select(
     click.echo(f"{counted(sum(each.letters for each in due), 'letter')} in all")
     if preview:
         click.echo("nothing was recorded: this was a preview")
+
+
+@renewals_group.command("automatic")
+@dry_run
+@account_options
+def automatic(account: int | None, database: str, *, dry_run: bool) -> None:
+    """Announce and order what renews automatically; run it every night.
+
+    A subscription renews automatically if its reader agreed (`masthead subscription consent give`).
+    First, what is due is announced at today's price: as many days before the order as the setting
+    renewal_notice_days. Then each renewal whose announced day has come is ordered at the price that
+    was announced, renewal_days before the last issue closes. An account that bills makes the
+    invoice. The command may run any number of times a day: each renewal is announced and ordered
+    once.
+    """
+    books = books_of(account, database)
+    announced = automatic_renewals.announce(books, dry_run=dry_run)
+    click.echo(printable(announced.sentence))
+    renewed = automatic_renewals.renew(books, dry_run=dry_run)
+    click.echo(printable(renewed.sentence))
+    for each in (*announced.refused, *renewed.refused):
+        click.echo(printable(each.sentence))
+    end_of(dry_run=dry_run)

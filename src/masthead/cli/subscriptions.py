@@ -1,4 +1,7 @@
-"""``masthead subscription``: show, set, suspend, resume, cancel, uncancel, extend, address."""
+"""``masthead subscription``: show, set, suspend, resume, cancel, uncancel, extend, address.
+
+``cli.consents`` has ``consent``.
+"""
 
 from typing import Any
 
@@ -10,6 +13,7 @@ from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.copy_classes import COMPLIMENTARY, PAID
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
+from masthead.cli.consents import consent_group
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadUsage
@@ -23,6 +27,9 @@ def subscription_group() -> None:
     subscriptions with their ids. Each command that changes something is one transaction; with
     --dry-run it prints what it would do.
     """
+
+
+subscription_group.add_command(consent_group)
 
 
 @subscription_group.command("show")

@@ -40,6 +40,7 @@ PAGES = {
     "finance": "For finance: bills, tax, payments and the journal, from the first day",
     "documents": "Documents: templates of invoices, receipts and credit notes",
     "bank-files": "Bank files: from the download of the bank to booked payments",
+    "automatic-renewal": "Automatic renewal: consents, announcements and orders",
     "console": "The console: the publisher's people work in a browser",
     "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",

@@ -170,17 +170,33 @@ def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
         raise BadInput(f"the publication has no effort {effort}", code="unknown_effort")
 
 
-_DUE = """
+PRESENT_TERM = """
+    (SELECT n.term_id FROM terms AS n
+        WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id
+        ORDER BY CASE WHEN n.kind = 'extension' THEN 2
+                WHEN n.ended_at IS NULL AND n.issues_left <> 0 THEN 0 ELSE 1 END,
+            n.term_id DESC LIMIT 1)
+    """
+"""The current term of a subscription ``s``: the newest one with issues left, or else the newest.
+
+Free copies count only if there is nothing else."""
+
+DISPUTED = """
+    (SELECT q.subscription_id FROM orders AS o
+        JOIN order_items AS i ON i.account_id = :account_id AND i.order_id = o.order_id
+        JOIN terms AS q ON q.account_id = :account_id AND q.order_item_id = i.order_item_id
+        WHERE o.account_id = :account_id AND o.disputed_on IS NOT NULL
+            AND o.dispute_ended_on IS NULL)
+    """
+"""The subscriptions of orders whose payment is disputed."""
+
+_DUE = f"""
     WITH present_terms AS (
         SELECT s.*, t.term_id FROM subscriptions AS s
         JOIN terms AS t ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
-            AND t.term_id = (SELECT n.term_id FROM terms AS n
-                WHERE n.account_id = :account_id AND n.subscription_id = s.subscription_id
-                ORDER BY CASE WHEN n.kind = 'extension' THEN 2
-                        WHEN n.ended_at IS NULL AND n.issues_left <> 0 THEN 0 ELSE 1 END,
-                    n.term_id DESC LIMIT 1)
+            AND t.term_id = {PRESENT_TERM}
         WHERE s.account_id = :account_id AND s.renew_campaign_active = 1
-            AND s.cancelled_on IS NULL AND s.issues <> -1 AND t.ended_at IS NULL {of_one}
+            AND s.cancelled_on IS NULL AND s.issues <> -1 AND t.ended_at IS NULL {{of_one}}
             AND (s.issues = 0 OR s.issues <= (SELECT max(p.issues_left) FROM renewal_efforts AS p
                 WHERE p.account_id = :account_id AND p.publication_id = s.publication_id))
             AND NOT EXISTS (SELECT 1 FROM suspensions AS h WHERE h.account_id = :account_id
@@ -188,12 +204,12 @@ _DUE = """
                 AND (h.to_date IS NULL OR h.to_date >= :day))
             AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = :account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
-            AND s.subscription_id NOT IN (SELECT q.subscription_id FROM orders AS o
-                JOIN order_items AS i ON i.account_id = :account_id AND i.order_id = o.order_id
-                JOIN terms AS q
-                    ON q.account_id = :account_id AND q.order_item_id = i.order_item_id
-                WHERE o.account_id = :account_id AND o.disputed_on IS NOT NULL
-                    AND o.dispute_ended_on IS NULL)
+            AND s.subscription_id NOT IN {DISPUTED}
+            AND NOT EXISTS (SELECT 1 FROM renewal_consents AS c WHERE c.account_id = :account_id
+                AND c.subscription_id = s.subscription_id AND c.stopped_on IS NULL
+                AND NOT EXISTS (SELECT 1 FROM announced_renewals AS u
+                    WHERE u.account_id = :account_id AND u.subscription_id = s.subscription_id
+                        AND u.term_id = t.term_id AND u.status = 'refused'))
     ), reckoned AS (
         SELECT n.*, CASE WHEN n.issues > 0 THEN n.issues ELSE -(
             SELECT count(*) FROM issues AS i
@@ -218,9 +234,9 @@ _DUE = """
     )
     """
 """The subscriptions with a due letter, each with its current term and its effort: the last one that
-is due at this number of issues left or more. The current term is the newest one that has issues
-left, or else the newest; free copies count only if there is nothing else. A term that ended was
-refunded. Issues that were closed after the last regular issue make the issues left negative."""
+is due at this number of issues left or more. The current term is :data:`PRESENT_TERM`; one that
+ended was refunded. Issues that were closed after the last regular issue make the issues left
+negative. Subscriptions that renew automatically get no letters, unless that was refused."""
 
 
 _SENT = """
@@ -236,7 +252,7 @@ _SENT = """
 """The subscriptions whose letters were sent on a day, as they are now."""
 
 
-_PAYER = """
+PAYER = """
     coalesce((SELECT o.subscriber_id FROM order_items AS i JOIN orders AS o
             ON o.account_id = :account_id AND o.order_id = i.order_id
             WHERE i.account_id = :account_id AND i.order_item_id = t.order_item_id),
@@ -291,7 +307,7 @@ def letters(
     """Yield the letters due on a day (:data:`LETTER`), by publication, effort and subscription.
 
     The reader gets the letter if any term was the reader's own. Otherwise it is the letter of a
-    gift: the payer of the newest term gets it (:data:`_PAYER`), unless that payer is deleted. The
+    gift: the payer of the newest term gets it (:data:`PAYER`), unless that payer is deleted. The
     payer's address is the billing address, of the order or of the subscription. The reader's is the
     mailing address, or else an own billing address. The name is the address's, or the subscriber's
     if the address names nobody; never a part of each. ``again`` yields the letters sent on that
@@ -321,7 +337,7 @@ def letters(
             AND NOT EXISTS (
                 SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
                     AND t.subscription_id = d.subscription_id AND t.kind <> 'extension'
-                    AND {_PAYER} = d.subscriber_id)
+                    AND {PAYER} = d.subscriber_id)
         LEFT JOIN order_items AS i
             ON i.account_id = :account_id AND i.order_item_id = m.order_item_id
         LEFT JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
