@@ -1095,6 +1095,7 @@ CREATE TABLE bank_files (
     name TEXT NOT NULL,
     digest TEXT NOT NULL,
     iban TEXT,
+    payment_type TEXT,
     imported_at TEXT,
     PRIMARY KEY (account_id, bank_file_id)
 ) STRICT, WITHOUT ROWID;

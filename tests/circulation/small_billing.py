@@ -148,12 +148,13 @@ BILLING: dict[str, str] = {
         (2, 2, "2025-10-20", "prepayments", -3000, "Payment 1", None, 1),
     ),
     "bank_files.csv": csv_text(
-        ("bank_file_id", "name", "digest", "iban", "imported_at"),
+        ("bank_file_id", "name", "digest", "iban", "payment_type", "imported_at"),
         (
             1,
             "Ums\u00e4tze, Oktober.xml",
             "ab" * 32,
             "DE89370400440532013000",
+            "card",
             "2025-10-30 10:00:00",
         ),
     ),

@@ -57,7 +57,7 @@ def test_what_is_refused_names_no_id(waiting: Desk, finance: Browser) -> None:
     for path, typed, sentence in (
         ("/bank/2/confirm", {}, "Nothing is proposed for this entry"),
         ("/bank/3/assign", {}, "This money went out"),
-        ("/bank/2/assign", {"invoice": ""}, "Say which invoice it pays."),
+        ("/bank/2/assign", {"invoice": ""}, "Say which invoice it pays, or who paid."),
         ("/bank/2/assign", {"invoice": "2026-9"}, "There is no invoice 2026-9."),
         ("/bank/9/ignore", {}, "No such entry of the bank waits for a decision."),
     ):

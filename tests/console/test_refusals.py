@@ -68,6 +68,7 @@ MAY: dict[str, set[str]] = {
     "/invoices/{id:int}/credit": BOOKKEEPING,
     "/invoices/{id:int}/write-off": BOOKKEEPING,
     "/bank": EVERYBODY,
+    "/bank/file": BOOKKEEPING,
     "/bank/{id:int}/confirm": BOOKKEEPING,
     "/bank/{id:int}/assign": BOOKKEEPING,
     "/bank/{id:int}/ignore": BOOKKEEPING,

@@ -49,6 +49,7 @@ NOT_ONCE = {
     "/partners/access": "says which of the two it is to be",
     "/renewals/send": "responds with a file; other letters are due after it",
     "/replacements/file": "responds with a file; no copy waits after it",
+    "/bank/file": "has a file: test_bank_file sends it twice",
     "/issues/{id:int}/file": "responds with a file, and changes nothing",
 }
 

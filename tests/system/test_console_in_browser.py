@@ -44,7 +44,7 @@ PAGES = (
     "/invoices/6/payment",
     "/invoices/6/write-off",
     "/payments/new",
-    "/bank",
+    *("/bank", "/bank/file"),
     "/month-end",
     "/this-month/new",
     "/this-month/lost",

@@ -90,20 +90,24 @@ class Mapping(Struct, forbid_unknown_fields=True, frozen=True):
         return "'\u2019 \u00a0\u202f" + ("," if self.decimal_sign == "." else ".")
 
 
-def read_mapping(path: Path) -> Mapping:
-    """Return the mapping in a file. Raises BadInput, with the place, if it is not one."""
+def read_mapping(path: Path, name: str | None = None) -> Mapping:
+    """Return the mapping in a file. Raises BadInput, with the place, if it is not one.
+
+    ``name`` is what errors call the file, by default its path.
+    """
+    shown = name or str(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from None
+        raise BadInput(f"{shown}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BadInput(f"{path}: is not a TOML file in UTF-8") from None
+        raise BadInput(f"{shown}: is not a TOML file in UTF-8") from None
     try:
         mapping = msgspec.convert(tomllib.loads(text), Mapping)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise BadInput(f"{path}: {printable(error)}") from None
+        raise BadInput(f"{shown}: {printable(error)}") from None
     if problem := _problem(mapping):
-        raise BadInput(f"{path}: {problem}")
+        raise BadInput(f"{shown}: {problem}")
     return mapping
 
 

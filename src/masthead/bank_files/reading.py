@@ -32,40 +32,45 @@ class BankFile(NamedTuple):
 
 
 @contextmanager
-def open_bank_file(path: Path, mapping: Mapping | None = None) -> Iterator[BankFile]:
+def open_bank_file(
+    path: Path, mapping: Mapping | None = None, name: str | None = None
+) -> Iterator[BankFile]:
     """Open a file of a bank, shop or card provider; a CSV file needs a ``mapping``.
 
-    Raises BadInput, with the line, for a file that is none of those or cannot be read: at once, or
-    while its statements are read.
+    ``name`` is what errors call it, by default its path. Raises BadInput, with the line, for a file
+    that is none of those or cannot be read: at once, or while its statements are read.
     """
+    shown = name or str(path)
     if not path.is_file():
-        raise BadInput(f"{path}: there is no such file")
+        raise BadInput(f"{shown}: there is no such file")
     size = path.stat().st_size
     if size > BYTES_MAX:
-        raise BadInput(f"{path}: has {size:,} bytes, and a file has {BYTES_MAX:,} at most")
+        raise BadInput(f"{shown}: has {size:,} bytes, and a file has {BYTES_MAX:,} at most")
     with path.open("rb") as file:
         head = file.read(_HEAD)
         digest, encoding = _scanned(file)
         with path.open(encoding=encoding, errors="replace", newline="") as text:
             tally = Tally()
             parts = _parts(
-                _Opened(path, file, text, head.decode(encoding, "replace")), mapping, tally
+                _Opened(shown, file, text, head.decode(encoding, "replace")), mapping, tally
             )
-            yield BankFile(path.name, digest, statements_of(_with_name(path, parts)), tally)
+            yield BankFile(
+                name or path.name, digest, statements_of(_with_name(shown, parts)), tally
+            )
 
 
 class _Opened(NamedTuple):
-    path: Path
+    name: str
     file: IO[bytes]
     text: IO[str]
     head: str
 
 
-def _with_name(path: Path, parts: Iterator[Heading | Entry]) -> Iterator[Heading | Entry]:
+def _with_name(name: str, parts: Iterator[Heading | Entry]) -> Iterator[Heading | Entry]:
     try:
         yield from parts
     except BadValueError as error:
-        raise BadInput(f"{path}: {printable(error)}") from None
+        raise BadInput(f"{name}: {printable(error)}") from None
 
 
 def _scanned(file: IO[bytes]) -> tuple[str, str]:
@@ -90,26 +95,26 @@ def _scanned(file: IO[bytes]) -> tuple[str, str]:
 
 def _parts(opened: _Opened, mapping: Mapping | None, tally: Tally) -> Iterator[Heading | Entry]:
     """Return the parts of a file, by the reader of its kind."""
-    path, head = opened.path, opened.head.lstrip("\ufeff \t\r\n")
+    name, head = opened.name, opened.head.lstrip("\ufeff \t\r\n")
     if not head:
-        raise BadInput(f"{path}: is empty, and not {_NEITHER}")
+        raise BadInput(f"{name}: is empty, and not {_NEITHER}")
     is_xml = head.startswith("<")
     is_mt940 = not is_xml and bool(mt940.IS_HERE.search(head))
     if (is_xml or is_mt940) and mapping is not None:
         kind = "XML" if is_xml else "MT940"
-        raise BadInput(f"{path}: is {kind}, and a mapping is for CSV files: leave it out")
+        raise BadInput(f"{name}: is {kind}, and a mapping is for CSV files: leave it out")
     if is_xml:
         return camt.read(opened.file, tally)
     if head.startswith(_ZIP):
-        raise BadInput(f"{path}: is a ZIP file: unpack it and load the files in it")
+        raise BadInput(f"{name}: is a ZIP file: unpack it and load the files in it")
     if "\0" in head:
-        raise BadInput(f"{path}: is not {_NEITHER}")
+        raise BadInput(f"{name}: is not {_NEITHER}")
     lines = _lines(opened.text)
     if is_mt940:
         return mt940.read(lines, tally)
     if mapping is None:
         raise BadInput(
-            f"{path}: is not camt.053, camt.054 or MT940; a CSV file needs a mapping, which says "
+            f"{name}: is not camt.053, camt.054 or MT940; a CSV file needs a mapping, which says "
             "what its columns are"
         )
     return csv_files.read(lines, mapping, tally)

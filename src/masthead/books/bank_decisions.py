@@ -103,7 +103,7 @@ def _booked(
     incoming = Incoming(
         entry.cents,
         min(entry.value_date, change.today),
-        "transfer",
+        bank_entries.payment_type_of(change, entry.bank_file_id),
         (entry.reference or entry.end_to_end_id or "")[:TEXT_MAX] or None,
         min(entry.fee, entry.cents),
         entry.fingerprint,

@@ -29,7 +29,7 @@ from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import printable
 from masthead.errors import BadInput
 from masthead.store.billing import bank_entries, invoices
-from masthead.store.billing.bank_entries import KEPT_OF_IBAN, BankEntry
+from masthead.store.billing.bank_entries import KEPT_OF_IBAN, TRANSFER, BankEntry
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.settings import settings_of
@@ -97,19 +97,25 @@ class Imported(NamedTuple):
 
 
 def import_file(
-    books: Books, path: Path, mapping: csv_mapping.Mapping | None = None, *, dry_run: bool = False
+    books: Books,
+    path: Path,
+    mapping: csv_mapping.Mapping | None = None,
+    *,
+    name: str | None = None,
+    dry_run: bool = False,
 ) -> Imported:
     """Read a file of a bank, shop or card provider, and book what is certain.
 
     An entry that names one open invoice becomes its payment. The others are stored for a person.
+    ``name`` is what errors call the file, by default its path.
     Raises BadInput for a file that cannot be read, is of another account than the seller's, or in
     another currency.
     """
-    with books.change(dry_run=dry_run) as change, open_bank_file(path, mapping) as file:
+    with books.change(dry_run=dry_run) as change, open_bank_file(path, mapping, name) as file:
         check_bills(change)
         importing = _Importing(change, file, mapping)
         for statement in file.statements:
-            importing.check(path, statement)
+            importing.check(name or str(path), statement)
             while some := list(islice(statement.entries, _AT_ONCE)):
                 importing.take(some)
         done = Imported(
@@ -131,7 +137,7 @@ class _Importing:
         self._change = change
         self._file = file
         self._settings = settings_of(change)
-        self._payment_type = mapping.payment_type if mapping else "transfer"
+        self._payment_type = mapping.payment_type if mapping else TRANSFER
         self._account = ""
         self._file_id: int | None = None
         self._next_id = 0
@@ -140,9 +146,9 @@ class _Importing:
         """What is open of the invoices that were paid by this file."""
         self._alike: dict[int, dict[frozenset[str], list[Claim]]] = {}
 
-    def check(self, path: Path, statement: Statement) -> None:
+    def check(self, name: str, statement: Statement) -> None:
         """Raise BadInput for a statement of another account or currency."""
-        where = f"{path}: line {statement.line}" if statement.line else str(path)
+        where = f"{name}: line {statement.line}" if statement.line else name
         own = self._settings.seller_iban
         if statement.account and not own:
             raise BadInput(
@@ -172,7 +178,7 @@ class _Importing:
         if self._file_id is None:
             file = self._file
             self._file_id = bank_entries.add_file(
-                self._change, file.name, file.digest, self._account
+                self._change, file.name, file.digest, self._account, self._payment_type
             )
         references = [_references(each) for each in new]
         named = self._named(new, references)

@@ -3,7 +3,7 @@
 :func:`_respond` shows the path from top to bottom. A request can be refused with:
 
 =====  =========================================================================================
- 413   the form is larger than :data:`FORM_BYTES_MAX`
+ 413   the form is larger than :data:`FORM_BYTES_MAX`, or with files than ``UPLOAD_BYTES_MAX``
  403   another site sent the form, its token is wrong, or the action needs another role
  303   the operator is not signed in and requests a page: redirect to the sign-in;
        the form was saved before: redirect to the page that followed
@@ -43,6 +43,7 @@ from masthead.console.problems import Refused, problem
 from masthead.console.protocol import FORM_BYTES_MAX, TOO_LARGE
 from masthead.console.roles import refusal
 from masthead.console.turns import BusyError, Turns
+from masthead.console.uploads import UPLOAD_BYTES_MAX, KeptFiles, read_multipart
 from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import BadInput, MastheadError, NotFound, StoreBusy, StoreUnavailable
 from masthead.log import get_logger
@@ -90,6 +91,7 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     app.state.cookie = sign_in.Cookie(is_secure=behind_proxy)
     app.state.headers = headers_of(behind_proxy=behind_proxy)
     app.state.kept_input = KeptInput()
+    app.state.kept_files = KeptFiles()
     app.state.signing_in = Turns(**_SIGN_INS)
     app.state.saving = Turns(**_SAVES)
     app.add_middleware(Logged, problem=_problem, behind_proxy=behind_proxy)
@@ -115,14 +117,29 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
             return await _problem(request, 405, "Not here", "This page does not accept that.")
         request.state.is_shown = "GET" in pages
         turns = request.app.state.saving if page.method == "POST" else None
+        bytes_max = FORM_BYTES_MAX
+        if page.has_files and await to_thread.run_sync(_is_signed_in, request):
+            bytes_max = UPLOAD_BYTES_MAX
         return await _with_form(
             request,
             lambda form: _respond(request, page, form),
             turns,
             lambda form: _too_many(request, form),
+            bytes_max,
         )
 
     return respond
+
+
+def _is_signed_in(request: Request) -> bool:
+    """Return whether an operator sends this: a stranger's file is not read."""
+    try:
+        return (
+            find_session(request.app.state.store, request.app.state.cookie.read(request))
+            is not None
+        )
+    except StoreUnavailable:
+        return False
 
 
 def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
@@ -275,6 +292,7 @@ async def _with_form(
     respond: Callable[[dict[str, str]], Response],
     turns: Turns | None = None,
     refuse: Callable[[dict[str, str]], Response] | None = None,
+    bytes_max: int = FORM_BYTES_MAX,
 ) -> Response:
     """Read the form, then respond in a thread, since database calls may block.
 
@@ -285,12 +303,17 @@ async def _with_form(
     if request.method == "POST":
         async for chunk in request.stream():
             body += chunk
-            if len(body) > FORM_BYTES_MAX:
+            if len(body) > bytes_max:
                 return await _problem(request, 413, "Too much", TOO_LARGE)
     try:
-        pairs = parse_qsl(
-            body.decode(), keep_blank_values=True, max_num_fields=_FIELDS_MAX, errors="strict"
-        )
+        kind = request.headers.get("content-type", "")
+        if kind.startswith("multipart/form-data"):
+            sent = read_multipart(kind, bytes(body))
+            pairs, request.state.files = sent.fields, sent.files
+        else:
+            pairs = parse_qsl(
+                body.decode(), keep_blank_values=True, max_num_fields=_FIELDS_MAX, errors="strict"
+            )
     except ValueError:
         said = "The form could not be read. Nothing was changed."
         return await _problem(request, 400, "Not possible", said)

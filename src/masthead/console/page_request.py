@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from hmac import compare_digest
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -23,6 +23,9 @@ from masthead.console.templating import template
 from masthead.store import Connection, Store, audit, saved_forms
 from masthead.store.operators import Operator
 from masthead.store.saved_forms import SavedForm
+
+if TYPE_CHECKING:
+    from masthead.console.uploads import KeptFiles, Upload
 
 Value = TypeVar("Value")
 
@@ -52,6 +55,9 @@ class PageRequest:
         self.kept: Mapping[str, str] = {}
         """Input of the page's form that was kept while its operator signed in again."""
         self._counting: Counting = request.app.state.counting
+        self.files: Mapping[str, Upload] = getattr(request.state, "files", {})
+        """The files that the form sent, by field."""
+        self.kept_files: KeptFiles = request.app.state.kept_files
 
     @cached_property
     def account(self) -> Account:
@@ -117,6 +123,11 @@ class PageRequest:
             connection.set_tenant(self.account_id)
             with connection.read_snapshot():
                 yield connection
+
+    @property
+    def owner(self) -> tuple[int, int]:
+        """The account and the operator, as the owner of files that wait to be confirmed."""
+        return self.account_id, self.operator.operator_id
 
     @property
     def _asker(self) -> Asker:
@@ -187,7 +198,8 @@ class PageRequest:
 class Page(NamedTuple):
     """A path of the console, the function that responds, and the action that it needs.
 
-    ``writes``: the page changes data, so the account's books must be here.
+    ``writes``: the page changes data, so the account's books must be here. ``has_files``: its form
+    sends files, so it may be larger than others.
     """
 
     method: str
@@ -195,6 +207,7 @@ class Page(NamedTuple):
     respond: Callable[[PageRequest], Response]
     action: Action
     writes: bool
+    has_files: bool = False
 
 
 def get(
@@ -209,6 +222,11 @@ def post(
 ) -> Page:
     """Return the target of a form. ``writes`` is False for changes outside the books."""
     return Page("POST", path, respond, action, writes=writes)
+
+
+def post_files(path: str, respond: Callable[[PageRequest], Response], action: Action) -> Page:
+    """Return the target of a form with files (``console.uploads``)."""
+    return Page("POST", path, respond, action, writes=True, has_files=True)
 
 
 def form_token(session: str) -> str:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from masthead.console.forms import sentence
 from masthead.console.problems import outside
+from masthead.console.uploads import UPLOAD_BYTES_MAX
 from masthead.http_server.client_address import client_address
 from masthead.http_server.protocol import LimitedProtocol
 from masthead.http_server.request_checks import Limits, Refusal
@@ -27,7 +28,7 @@ class ConsoleProtocol(LimitedProtocol):
 
     app: Any
     limits = Limits(
-        FORM_BYTES_MAX,
+        UPLOAD_BYTES_MAX,  # The app reads less of a form without files, or of a stranger.
         too_large=Refusal(413, TOO_LARGE),
         unknown_method=Refusal(
             405, "The console does not know this method.", {"Allow": "GET, HEAD, POST"}

@@ -24,12 +24,15 @@ from masthead.console.forms import (
     text_of,
 )
 from masthead.console.page_request import Page, PageRequest, get, post
+from masthead.console.person_picker import is_finding, look_up_people
 from masthead.console.roles import Action, refusal
 from masthead.errors import MastheadError, NotFound
 
 __all__ = ["Choices", "Field", "RecordForm", "State", "pages_of"]
 
 State = Mapping[str, object]
+
+Kind = Literal["text", "email", "date", "number", "amount", "choice", "radios", "check", "person"]
 
 _WORDS = {
     "cancellation": "How it ends",
@@ -41,14 +44,17 @@ _WORDS = {
 class Field(NamedTuple):
     """A field of a record form; ``options`` are the values and labels of a choice or of radios.
 
-    Without ``options``, a choice has an empty value and those of the state (:class:`Choices`).
+    Without ``options``, a choice has an empty value and those of the state (:class:`Choices`). A
+    person is chosen by name (``person_picker``).
 
     ``action``: only roles that may do this action see the field.
     """
 
     name: str
     label: str
-    kind: Literal["text", "email", "date", "number", "amount", "choice", "radios", "check"] = "text"
+    kind: Literal[
+        "text", "email", "date", "number", "amount", "choice", "radios", "check", "person"
+    ] = "text"
     hint: str = ""
     options: Sequence[tuple[str, str]] = ()
     action: Action | None = None
@@ -116,8 +122,8 @@ def _save(request: PageRequest, record_form: RecordForm) -> Response:
     with request.books.snapshot() as inside:
         state = record_form.state(inside, key)
     books = request.books_for(record_form.title.lower(), record_form.back(key, state))
-    if not _may_type(request, record_form.fields_for(state), form):
-        return _shown(request, record_form, form, state, status=403)
+    if not _may_type(request, record_form.fields_for(state), form) or is_finding(form):
+        return _shown(request, record_form, form, state, status=200 if form.is_good else 403)
     try:
         with form.refusing(), books.together(dry_run=not is_sure) as inside:
             state = record_form.state(inside, key)
@@ -185,6 +191,8 @@ def _shown(
     changes: Sequence[Change] = (),
     will: str = "",
 ) -> Response:
+    people = [f.name for f in record_form.fields_for(state) if f.kind == "person"]
+    look_up_people(request.books, form, *people)
     return request.page(
         "record_form",
         status,

@@ -204,13 +204,15 @@ class ClosedMonth(Struct):
 class BankFile(Struct):
     """A file of a bank, shop or card provider of which an entry was new.
 
-    ``digest`` is the SHA-256 of its bytes. ``iban`` is the account that it names.
+    ``digest`` is the SHA-256 of its bytes. ``iban`` is the account that it names. ``payment_type``
+    is how its entries were paid, such as ``card``; null is a transfer.
     """
 
     bank_file_id: Key
     name: RequiredText
     digest: RequiredText
     iban: TextOrNull
+    payment_type: TextOrNull
     imported_at: DateTime
 
 

@@ -4,6 +4,7 @@ from masthead.console.page_request import Page
 from masthead.console.pages import (
     audit_log,
     bank,
+    bank_file,
     cancelling,
     complaint,
     erasing,
@@ -54,6 +55,7 @@ PAGES: list[Page] = [
     *payer_account.pages,
     *month_end.pages,
     *bank.pages,
+    *bank_file.pages,
     *issues.pages,
     *replacements.pages,
     *renewals.pages,

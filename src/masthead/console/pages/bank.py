@@ -9,6 +9,7 @@ from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.invoice_forms import what_settled
 from masthead.console.pages.money import check_bills
+from masthead.console.person_picker import chosen_person
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
@@ -72,14 +73,21 @@ def _settled(done: bank_decisions.Decided) -> str:
 
 
 def _assign(books: Books, key: int, form: Form) -> str:
-    if not form["invoice"]:
-        form.refuse("invoice", "Say which invoice it pays.")
+    payer = chosen_person(form, "payer")
+    if not form.is_good:
         return ""
+    if not form["invoice"]:
+        if payer is None:
+            form.refuse("invoice", "Say which invoice it pays, or who paid.")
+            return ""
+        return _settled(bank_decisions.assign(books, key, subscriber_id=payer))
     found = open_items.find(books, form["invoice"])
     if found is None:
         form.refuse("invoice", f"There is no invoice {form['invoice']}.")
         return ""
-    return _settled(bank_decisions.assign(books, key, invoice=found.number_text))
+    return _settled(
+        bank_decisions.assign(books, key, invoice=found.number_text, subscriber_id=payer)
+    )
 
 
 def _ignore(books: Books, key: int, form: Form) -> str:
@@ -119,7 +127,10 @@ pages = [
             "Whose payment is it",
             "Book it",
             Action.BILL,
-            (Field("invoice", "Number of the invoice", hint="Or its payment reference."),),
+            (
+                Field("invoice", "Number of the invoice", hint="Or its payment reference."),
+                Field("payer", "Or who paid", "person", hint="Their oldest open invoice is first."),
+            ),
             _incoming,
             _assign,
             _back,

@@ -14,6 +14,9 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.database import Row
 
+TRANSFER = "transfer"
+"""How an entry was paid if its file does not say it."""
+
 KEPT_OF_IBAN = 4
 """How many of the last characters of a payer's IBAN are kept."""
 
@@ -130,7 +133,7 @@ def payments_of_invoices(books: Operation, invoices: Iterable[int]) -> Mapping[i
     return dict(rows)
 
 
-def add_file(books: Operation, name: str, digest: str, iban: str) -> int:
+def add_file(books: Operation, name: str, digest: str, iban: str, payment_type: str) -> int:
     """Queue a file; return its id."""
     key = books.new_id("bank_files")
     books.add(
@@ -139,6 +142,7 @@ def add_file(books: Operation, name: str, digest: str, iban: str) -> int:
         name=name,
         digest=digest,
         iban=iban or None,
+        payment_type=payment_type,
         imported_at=books.now,
     )
     return key
@@ -162,6 +166,19 @@ def find_entry(books: Reading, entry_id: int) -> BankEntry:
     if found is None:
         raise NotFound(f"there is no entry {entry_id} of a bank's file", code="unknown_bank_entry")
     return found
+
+
+def payment_type_of(books: Reading, bank_file_id: int) -> str:
+    """Return how the entries of a file were paid: as the file says, or else by transfer."""
+    found = books.value_as(
+        str,
+        """
+        SELECT payment_type FROM bank_files
+        WHERE account_id = :account_id AND bank_file_id = :bank_file_id
+        """,
+        bank_file_id=bank_file_id,
+    )
+    return found or TRANSFER
 
 
 def entries_to_decide(books: Reading, *, after: int, limit: int) -> list[BankEntry]:

@@ -1079,6 +1079,7 @@ CREATE TABLE bank_files (
     name TEXT COLLATE "C" NOT NULL,
     digest TEXT COLLATE "C" NOT NULL,
     iban TEXT COLLATE "C",
+    payment_type TEXT COLLATE "C",
     imported_at TEXT COLLATE "C",
     PRIMARY KEY (account_id, bank_file_id)
 );
@@ -2170,6 +2171,7 @@ CREATE UNLOGGED TABLE staged_bank_files (
     name TEXT COLLATE "C",
     digest TEXT COLLATE "C",
     iban TEXT COLLATE "C",
+    payment_type TEXT COLLATE "C",
     imported_at TEXT COLLATE "C"
 );
 CREATE INDEX staged_bank_files_by_key
