@@ -10,6 +10,7 @@ JournalAccount = Literal[
     "revenue",
     "product_revenue",
     "shipping_revenue",
+    "reminder_fees",
     "tax",
     "tax_not_due",
     "bank",
@@ -23,8 +24,9 @@ JournalAccount = Literal[
 ``receivables``: whole invoices that are not settled. ``prepayments``: deposits and credits of
 payers. ``unpaid``: the net amount of invoices that are not settled, which is no liability to
 readers yet. ``deferred``: what is owed to readers (the liability report). ``tax_not_due``: tax of
-invoices that are not settled, where tax is due by payment. ``opening``: the other side of what was
-there before billing began. ``clearing``: money between two accounts of the publisher.
+invoices that are not settled, where tax is due by payment. ``reminder_fees``: fees of reminders
+that were paid. ``opening``: the other side of what was there before billing began. ``clearing``:
+money between two accounts of the publisher.
 """
 
 JOURNAL_ACCOUNTS: tuple[JournalAccount, ...] = get_args(JournalAccount)

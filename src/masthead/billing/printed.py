@@ -24,6 +24,9 @@ charge."""
 Goods = Literal["print", "digital", "product", "shipping"]
 """The classes of goods that have tax rates of their own (billing, "Tax")."""
 
+LineGoods = Literal["print", "digital", "product", "shipping", "fee"]
+"""What a line can be for: goods, or the fee of a reminder, which has no tax."""
+
 _REASONS: dict[tuple[str, str], str] = {
     ("en", "E"): "Exempt from tax.",
     ("de", "E"): "Steuerfreier Umsatz.",
@@ -92,7 +95,7 @@ class Line(Record, frozen=True, kw_only=True):
     tax: int
     percent: int
     category: Category
-    goods: Goods
+    goods: LineGoods
 
     @property
     def total(self) -> int:

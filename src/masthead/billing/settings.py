@@ -254,6 +254,9 @@ class BillingSettings:
     journal_shipping_revenue: Annotated[
         str, Reading("Account of revenue from shipping.", _NUMBER)
     ] = "4220"
+    journal_reminder_fees: Annotated[
+        str, Reading("Account of fees of reminders that were paid.", _NUMBER)
+    ] = "4830"
     journal_fees: Annotated[str, Reading("Account of fees of banks.", _NUMBER)] = "6855"
     journal_losses: Annotated[str, Reading("Account of what is written off.", _NUMBER)] = "6930"
     journal_opening: Annotated[

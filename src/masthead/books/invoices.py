@@ -129,10 +129,9 @@ def cancel(
     """
     with books.change(dry_run=dry_run) as change:
         check_bills(change)
-        invoice = _invoice(change, number)
-        assert invoice.order_id is not None
-        refunds.refund_everything(change, invoice.order_id)
-        note = credit_what_ended(change, invoice.order_id, _reason(reason), with_shipping=True)
+        invoice, order_id = _invoice_of_order(change, number)
+        refunds.refund_everything(change, order_id)
+        note = credit_what_ended(change, order_id, _reason(reason), with_shipping=True)
         if note is None:
             raise BadInput(f"nothing of {invoice.name} is left to take back")
         done = _credited(change, note, invoice)
@@ -156,15 +155,14 @@ def credit(
     """
     with books.change(dry_run=dry_run) as change:
         check_bills(change)
-        invoice = _invoice(change, number)
-        assert invoice.order_id is not None
+        invoice, order_id = _invoice_of_order(change, number)
         if invoice.open_cents:
             raise BadInput(
                 f"{invoice.name} is not paid: cancel it and order again at the other price, or "
                 "write off what is missing"
             )
-        allowed = refunds.allow_item(change, invoice.order_id, item_id, cents)
-        note = credit_what_ended(change, invoice.order_id, _reason(reason))
+        allowed = refunds.allow_item(change, order_id, item_id, cents)
+        note = credit_what_ended(change, order_id, _reason(reason))
         if note is None:
             raise BadInput(f"nothing of {invoice.name} is left to take back")
         change.touch(allowed.subscriptions)
@@ -183,6 +181,14 @@ def _invoice(change: Operation, number: str) -> Invoice:
     if found.kind == "credit_note":
         raise BadInput(f"{found.name} takes back an invoice: name the invoice")
     return found
+
+
+def _invoice_of_order(change: Operation, number: str) -> tuple[Invoice, int]:
+    """Return an invoice that a credit note can take back, and the order that it is for."""
+    invoice = _invoice(change, number)
+    if invoice.order_id is None:
+        raise BadInput(f"{invoice.name} is the fee of a reminder: write off what is open of it")
+    return invoice, invoice.order_id
 
 
 def _reason(reason: str | None) -> str | None:
@@ -227,12 +233,16 @@ def write_off(
         invoice = _invoice(change, number)
         if not invoice.open_cents:
             raise BadInput(f"nothing of {invoice.name} is open: there is nothing to write off")
-        done = _write_off(change, invoice, keep=keep)
+        done = give_up(change, invoice, keep=keep)
         change.say(done.sentence)
     return done
 
 
-def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff:
+def give_up(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff:
+    """Write off what is open of an invoice within a running operation, as :func:`write_off` does.
+
+    The caller writes the audit entry.
+    """
     settings = settings_of(change)
     settled = payments.settled_of(change, invoice.invoice_id)
     lost = invoice.open_cents
@@ -240,6 +250,8 @@ def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff
         newest = payments.find_payment(change, payments.paid_by(change, invoice.invoice_id)[0][0])
         complete(change, settings, invoice, newest, change.today)
         return WrittenOff(invoice.number_text, lost, True, 0, change.currency)
+    if invoice.is_fee:
+        return _waive(change, invoice, settled.paid)
     parts = parts_of(change, invoice)
     due = [term for term in parts.terms if term.is_due]
     left_total = lost + settled.paid
@@ -285,6 +297,26 @@ def _write_off(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff
         end_terms(change, parts.order.order_id, repriced)
     change.touch(subscriptions_of(due))
     return WrittenOff(invoice.number_text, lost, keep, len(due), change.currency)
+
+
+def _waive(change: Operation, invoice: Invoice, paid: int) -> WrittenOff:
+    """Write off the open rest of a reminder's fee: it was never earned, so nothing is lost."""
+    lost = invoice.open_cents
+    post(
+        change,
+        change.today,
+        f"{invoice.name} is written off",
+        [
+            ("receivables", -lost - paid),
+            ("prepayments", paid),
+            ("unpaid", lost + paid),
+            ("reminder_fees", -paid),
+        ],
+        invoice_id=invoice.invoice_id,
+    )
+    payments.allocate(change, invoice.invoice_id, "write_off", lost, change.today)
+    invoices.change_open(change, invoice.invoice_id, 0)
+    return WrittenOff(invoice.number_text, lost, False, 0, change.currency)
 
 
 def _weights(parts: Parts, due: Sequence[order_money.Term]) -> list[int]:

@@ -91,7 +91,7 @@ def bill(
     )
     invoices.add_invoice(change, invoice, printed.to_json(record))
     invoices.add_lines(change, rows)
-    _post_invoice(change, settings, invoice)
+    post_invoice(change, settings, invoice)
     _name_on_purchases(change, invoice)
     queue_document(change, invoice)
     if credit > 0:
@@ -221,7 +221,8 @@ def seller_of(settings: BillingSettings) -> Seller:
     )
 
 
-def _post_invoice(change: Operation, settings: BillingSettings, invoice: Invoice) -> None:
+def post_invoice(change: Operation, settings: BillingSettings, invoice: Invoice) -> None:
+    """Post that an invoice was made: its payer owes it, and nothing is revenue yet."""
     post(
         change,
         change.today,

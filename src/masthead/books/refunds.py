@@ -198,6 +198,21 @@ def refund_everything(change: Operation, order_id: int) -> list[Refunded]:
     return done
 
 
+def end_unpaid(change: Operation, order_id: int) -> bool:
+    """End the running terms of an order that is not paid; return whether it has only terms.
+
+    Its products stay as they are, since they were sent. The caller makes the credit note, and says
+    what happened.
+    """
+    order = order_money.find_order(change, order_id)
+    assert order.paid_on is None
+    held = [(found, _held(change, order, found)) for found in order.items]
+    for found, each in held:
+        if each.terms and not _over(found, each.terms):
+            _refund_item(change, order, found, each, 0)
+    return all(each.terms for _, each in held)
+
+
 def _refund_item(
     change: Operation, order: BookedOrder, found: BookedItem, held: _Held, cents: int
 ) -> Refunded:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Recognized(NamedTuple):
     """What a whole invoice brings to the books, net: terms, products and shipping; and its tax.
 
-    ``settled`` is by what it is whole.
+    ``settled`` is by what it is whole. ``fee`` is that of a reminder, which is no revenue.
     """
 
     terms: int
@@ -36,11 +36,12 @@ class Recognized(NamedTuple):
     shipping: int
     tax: int
     settled: Settled
+    fee: int = 0
 
     @property
     def net(self) -> int:
         """The sum without tax."""
-        return self.terms + self.products + self.shipping
+        return self.terms + self.products + self.shipping + self.fee
 
 
 def post_whole(
@@ -64,6 +65,7 @@ def post_whole(
         ("deferred", -recognized.terms),
         ("product_revenue", -recognized.products),
         ("shipping_revenue", -recognized.shipping),
+        ("reminder_fees", -recognized.fee),
         (settings.tax_account, recognized.tax),
         ("tax", -recognized.tax),
     ]
@@ -181,6 +183,12 @@ def look_ahead(change: Operation, expected: Collection[Expected]) -> None:
     change.memory(_PARTS).update(parts)
 
 
+def _fee_of(change: Operation, invoice: Invoice) -> Recognized:
+    """Return what the invoice of a reminder's fee brings to the books."""
+    settled = payments.settled_of(change, invoice.invoice_id)
+    return Recognized(0, 0, 0, 0, settled, fee=invoice.total)
+
+
 def settle(
     change: Operation,
     settings: BillingSettings,
@@ -188,6 +196,9 @@ def settle(
     marked: Marked,
 ) -> None:
     """Book that an invoice is whole: its order is paid, with the day and type of the payment."""
+    if invoice.is_fee:
+        post_whole(change, settings, invoice, marked.booked_on, _fee_of(change, invoice))
+        return
     parts = parts_of(change, invoice)
     change.memory(_PARTS).pop(invoice.invoice_id, None)
     due = [term for term in parts.terms if term.is_due]
@@ -211,6 +222,9 @@ def reopen(change: Operation, settings: BillingSettings, invoice: Invoice, day: 
     is taken back on ``day``, and what was earned later on its own day. Terms that ended keep what
     they earned.
     """
+    if invoice.is_fee:
+        post_whole(change, settings, invoice, day, _fee_of(change, invoice), sign=-1)
+        return
     parts = parts_of(change, invoice)
     change.memory(_PARTS).pop(invoice.invoice_id, None)
     running = [

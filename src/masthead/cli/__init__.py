@@ -50,6 +50,7 @@ _COMMANDS = {
     "order": "orders:order_group",
     "payer": "payers:payer",
     "payment": "payments:payment_group",
+    "reminders": "reminders:reminders_group",
     "remove": "removing:remove_command",
     "renewals": "renewals:renewals_group",
     "replacement": "replacements:replacement_group",
