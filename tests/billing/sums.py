@@ -120,6 +120,11 @@ def _check_journal(
     assert balances["receivables"] == deposits + sum(row["open_cents"] for row in waiting)
     assert -balances["prepayments"] == deposits + sum(row["left_cents"] for row in payments)
     assert balances["bank"] == sum(row["cents"] - row["fee"] for row in payments)
+    assert -balances["reminder_fees"] == sum(
+        settled(allocations, row["invoice_id"], "payment")
+        for row in invoices
+        if row["invoice_id"] in whole and row["order_id"] is None
+    )
     assert balances["fees"] == sum(row["fee"] for row in payments)
     liability = sum(
         row["cents"] if row["kind"] == "received" else -row["cents"]

@@ -85,7 +85,7 @@ def test_the_check_is_printed_and_fails_where_the_books_disagree(
     filled: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     printed = run(filled, capsys, "journal", "check")
-    assert "The journal agrees with the books in 11 sums." in printed
+    assert "The journal agrees with the books in 12 sums." in printed
     assert "deferred" in run(filled, capsys, "journal", "balances", "--day=2026-10-31")
     filled.connection.change("UPDATE payments SET fee = 0 WHERE payment_id = 1")
     said = run(filled, capsys, "journal", "check", status=1)

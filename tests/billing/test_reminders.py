@@ -115,7 +115,7 @@ def test_a_payment_between_the_list_and_the_letters_counts(bureau: Desk) -> None
 
 
 def test_nobody_who_paid_is_within_the_tolerance_or_has_credit_is_reminded(bureau: Desk) -> None:
-    bureau.put("billing_settings", setting_id=90, name="tolerance", value="50")
+    bureau.put("billing_settings", setting_id=90, name="tolerance", value="0.50")
     levels(bureau)
     pay(bureau, order(bureau), Incoming(1284))
     two, three = order(bureau, 2), order(bureau, 3)

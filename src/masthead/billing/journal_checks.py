@@ -38,6 +38,7 @@ class Sums(NamedTuple):
     written_off: int
     unpaid_net: int
     unpaid_tax: int
+    reminder_fees: int
     paid: int
     fees: int
     credits: int
@@ -105,6 +106,12 @@ def compared(balances: Mapping[JournalAccount, int], sums: Sums, tax_due: TaxDue
         Compared("bank", debit("bank"), sums.paid - sums.fees, "the payments"),
         Compared("fees", debit("fees"), sums.fees, "the fees of payments"),
         Compared("unpaid", credit("unpaid"), sums.unpaid_net, "the invoices that are not settled"),
+        Compared(
+            "reminder_fees",
+            credit("reminder_fees"),
+            sums.reminder_fees,
+            "the payments of fees of reminders",
+        ),
         Compared(
             "tax_not_due", credit("tax_not_due"), not_due, "the invoices that are not settled"
         ),

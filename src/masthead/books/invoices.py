@@ -12,7 +12,7 @@ from masthead.books.account import Books
 from masthead.books.credit_notes import credit_what_ended
 from masthead.books.invoicing import bill, billed_as_ordered
 from masthead.books.payment_allocation import complete
-from masthead.books.settlement import Parts, parts_of
+from masthead.books.settlement import Parts, parts_of, post_fee
 from masthead.books.term_payments import bookable, end_terms, receive, subscriptions_of
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.earned_share import EVENLY
@@ -251,7 +251,7 @@ def give_up(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff:
         complete(change, settings, invoice, newest, change.today)
         return WrittenOff(invoice.number_text, lost, True, 0, change.currency)
     if invoice.is_fee:
-        return _waive(change, invoice, settled.paid)
+        return _waive(change, invoice)
     parts = parts_of(change, invoice)
     due = [term for term in parts.terms if term.is_due]
     left_total = lost + settled.paid
@@ -299,23 +299,12 @@ def give_up(change: Operation, invoice: Invoice, *, keep: bool) -> WrittenOff:
     return WrittenOff(invoice.number_text, lost, keep, len(due), change.currency)
 
 
-def _waive(change: Operation, invoice: Invoice, paid: int) -> WrittenOff:
+def _waive(change: Operation, invoice: Invoice) -> WrittenOff:
     """Write off the open rest of a reminder's fee: it was never earned, so nothing is lost."""
     lost = invoice.open_cents
-    post(
-        change,
-        change.today,
-        f"{invoice.name} is written off",
-        [
-            ("receivables", -lost - paid),
-            ("prepayments", paid),
-            ("unpaid", lost + paid),
-            ("reminder_fees", -paid),
-        ],
-        invoice_id=invoice.invoice_id,
-    )
     payments.allocate(change, invoice.invoice_id, "write_off", lost, change.today)
     invoices.change_open(change, invoice.invoice_id, 0)
+    post_fee(change, invoice, change.today)
     return WrittenOff(invoice.number_text, lost, False, 0, change.currency)
 
 

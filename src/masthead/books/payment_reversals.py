@@ -3,7 +3,7 @@
 All amounts are whole cents, with tax.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.payer_payments import check_day, checked_text
@@ -18,6 +18,9 @@ from masthead.store.billing.journal import post
 from masthead.store.billing.payments import Payment
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation
+
+if TYPE_CHECKING:
+    from masthead.billing.journal_accounts import JournalAccount
 
 
 class Reversed(NamedTuple):
@@ -153,10 +156,12 @@ def _lose(change: Operation, invoice: Invoice, payment: Payment, cents: int, day
     )
     payments.allocate(change, invoice.invoice_id, "write_off", cents, day)
     tax = tax_of(cents, invoice.total, invoice.tax)
+    # The fee of a reminder was never revenue, so nothing of it is lost.
+    lost_in: JournalAccount = "reminder_fees" if invoice.is_fee else "losses"
     post(
         change,
         day,
         f"{invoice.name} is written off",
-        [("prepayments", -cents), ("losses", cents - tax), ("tax", tax)],
+        [("prepayments", -cents), (lost_in, cents - tax), ("tax", tax)],
         invoice_id=invoice.invoice_id,
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Recognized(NamedTuple):
     """What a whole invoice brings to the books, net: terms, products and shipping; and its tax.
 
-    ``settled`` is by what it is whole. ``fee`` is that of a reminder, which is no revenue.
+    ``settled`` is by what it is whole.
     """
 
     terms: int
@@ -36,12 +36,11 @@ class Recognized(NamedTuple):
     shipping: int
     tax: int
     settled: Settled
-    fee: int = 0
 
     @property
     def net(self) -> int:
         """The sum without tax."""
-        return self.terms + self.products + self.shipping + self.fee
+        return self.terms + self.products + self.shipping
 
 
 def post_whole(
@@ -65,7 +64,6 @@ def post_whole(
         ("deferred", -recognized.terms),
         ("product_revenue", -recognized.products),
         ("shipping_revenue", -recognized.shipping),
-        ("reminder_fees", -recognized.fee),
         (settings.tax_account, recognized.tax),
         ("tax", -recognized.tax),
     ]
@@ -183,10 +181,25 @@ def look_ahead(change: Operation, expected: Collection[Expected]) -> None:
     change.memory(_PARTS).update(parts)
 
 
-def _fee_of(change: Operation, invoice: Invoice) -> Recognized:
-    """Return what the invoice of a reminder's fee brings to the books."""
+def post_fee(change: Operation, invoice: Invoice, day: str, *, sign: int = 1) -> None:
+    """Post that the fee of a reminder is whole, or, with ``sign`` -1, that it is open again.
+
+    What was paid is no revenue from readers, and what was written off was never earned.
+    """
     settled = payments.settled_of(change, invoice.invoice_id)
-    return Recognized(0, 0, 0, 0, settled, fee=invoice.total)
+    lines: list[Posting] = [
+        ("prepayments", settled.paid),
+        ("receivables", -invoice.total),
+        ("unpaid", invoice.total),
+        ("reminder_fees", -settled.paid),
+    ]
+    post(
+        change,
+        day,
+        f"{invoice.name} {'is settled' if sign > 0 else 'is open again'}",
+        [(account, sign * cents) for account, cents in lines],
+        invoice_id=invoice.invoice_id,
+    )
 
 
 def settle(
@@ -197,7 +210,7 @@ def settle(
 ) -> None:
     """Book that an invoice is whole: its order is paid, with the day and type of the payment."""
     if invoice.is_fee:
-        post_whole(change, settings, invoice, marked.booked_on, _fee_of(change, invoice))
+        post_fee(change, invoice, marked.booked_on)
         return
     parts = parts_of(change, invoice)
     change.memory(_PARTS).pop(invoice.invoice_id, None)
@@ -223,7 +236,7 @@ def reopen(change: Operation, settings: BillingSettings, invoice: Invoice, day: 
     they earned.
     """
     if invoice.is_fee:
-        post_whole(change, settings, invoice, day, _fee_of(change, invoice), sign=-1)
+        post_fee(change, invoice, day, sign=-1)
         return
     parts = parts_of(change, invoice)
     change.memory(_PARTS).pop(invoice.invoice_id, None)

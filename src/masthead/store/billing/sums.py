@@ -15,7 +15,7 @@ class InvoiceSums(NamedTuple):
     ``settled`` was paid of whole invoices, ``deposits`` of others. ``open`` is what is missing.
     ``unpaid_net`` and ``unpaid_tax`` are those of invoices that are not whole, without their credit
     notes. The former is also without what stays revenue: items that had ended before the payment
-    came back.
+    came back. ``reminder_fees`` was paid of the fees of reminders that are whole.
     """
 
     invoiced: int
@@ -26,6 +26,7 @@ class InvoiceSums(NamedTuple):
     written_off: int
     unpaid_net: int
     unpaid_tax: int
+    reminder_fees: int
 
 
 class PaymentSums(NamedTuple):
@@ -45,9 +46,11 @@ def invoice_sums(reading: Reading, day: str) -> InvoiceSums:
             {_sum("CASE WHEN w.open = 0 THEN 0 ELSE w.paid END")}, {_sum("w.open")},
             {_sum("w.credited")}, {_sum("w.lost")},
             {_sum("CASE WHEN w.open = 0 THEN 0 ELSE w.net END")},
-            {_sum("CASE WHEN w.open = 0 THEN 0 ELSE w.tax END")}
+            {_sum("CASE WHEN w.open = 0 THEN 0 ELSE w.tax END")},
+            {_sum("CASE WHEN w.open = 0 AND w.order_id IS NULL THEN w.paid ELSE 0 END")}
         FROM (
-            SELECT i.total, i.net - coalesce(c.net, 0) AS net, i.tax - coalesce(c.tax, 0) AS tax,
+            SELECT i.order_id, i.total, i.net - coalesce(c.net, 0) AS net,
+                i.tax - coalesce(c.tax, 0) AS tax,
                 coalesce(a.paid, 0) AS paid, coalesce(a.credited, 0) AS credited,
                 coalesce(a.lost, 0) AS lost, i.total - coalesce(a.settled, 0) AS open
             FROM invoices AS i LEFT JOIN (
