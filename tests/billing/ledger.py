@@ -68,7 +68,9 @@ def entry(
 def invoice(
     desk: Desk, invoice_id: int, day: str, net: int, tax: int, open_cents: int, *, of: int = 0
 ) -> None:
-    """Write an invoice, or a credit note of another one."""
+    """Write an order with its invoice of one line, or a credit note of another invoice."""
+    if not of:
+        desk.put("orders", order_id=invoice_id, subscriber_id=1)
     desk.put(
         "invoices",
         invoice_id=invoice_id,
@@ -77,6 +79,7 @@ def invoice(
         number=1 if of else invoice_id,
         number_text=f"2026-{invoice_id:06}",
         subscriber_id=1,
+        order_id=of or invoice_id,
         of_invoice_id=of or None,
         issued_on=day,
         due_on=None if of else "2026-12-01",
@@ -84,6 +87,17 @@ def invoice(
         tax=tax,
         total=net + tax,
         open_cents=open_cents,
+    )
+    desk.put(
+        "invoice_lines",
+        invoice_id=invoice_id,
+        line_number=1,
+        goods="print",
+        description="Tide",
+        net=net,
+        tax=tax,
+        percent=700,
+        category="S",
     )
 
 
