@@ -147,7 +147,7 @@ def test_nobody_is_reminded_who_is_with_the_bank_disputes_or_is_deleted(bureau: 
 
 
 def test_who_pays_by_debit_is_reminded_once_the_bank_has_returned_it(bureau: Desk) -> None:
-    """decisions, "Who pays by direct debit is not reminded"."""
+    """decisions, "Who is not reminded"."""
     levels(bureau)
     one, two = order(bureau), order(bureau)
     claim(bureau, one, "returned")

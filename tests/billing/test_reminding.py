@@ -1,4 +1,4 @@
-"""Which reminder an invoice is due for, by levels, days and what came before (billing)."""
+"""Which reminder an invoice is due for (decisions, "Which reminder is due")."""
 
 from datetime import date, timedelta
 

@@ -96,6 +96,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         ),
         *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
         *("catalogue class", "catalogue reason", "renewals efforts", "report"),
+        *("reminders", "reminders levels"),
     }
 
 
