@@ -7,9 +7,9 @@ import click
 from masthead.books import invoice_documents, invoices
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
+from masthead.cli.document_files import write_documents
 from masthead.cli.options import Amount
 from masthead.contract.printable import counted, printable
-from masthead.private_files import make_file, make_folder
 
 _LIMIT = 1_000
 
@@ -123,12 +123,8 @@ def pdf(numbers: tuple[str, ...], folder: Path, account: int | None, database: s
     were changed. `masthead documents` changes templates.
     """
     made = invoice_documents.documents(books_of(account, database), numbers)
-    for document in made:
-        make_folder(folder)
-        path = folder / f"{document.number.replace('/', '-')}.pdf"
-        make_file(path)
-        path.write_bytes(document.pdf)
-    click.echo(f"{counted(len(numbers), 'document')} written to {printable(folder)}")
+    number = write_documents(made, folder)
+    click.echo(f"{counted(number, 'document')} written to {printable(folder)}")
 
 
 @invoice_group.command("cancel")

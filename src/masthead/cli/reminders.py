@@ -1,11 +1,14 @@
-"""``masthead reminders``: levels, select, send."""
+"""``masthead reminders``: levels, select, send, pdf."""
+
+from pathlib import Path
 
 import click
 
 from masthead.billing.reminding import Level
-from masthead.books import reminder_levels, reminders
+from masthead.books import reminder_documents, reminder_levels, reminders
 from masthead.circulation.amounts import in_currency
-from masthead.cli.books_options import ID, account_options, books_of, dry_run, say
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
+from masthead.cli.document_files import write_documents
 from masthead.cli.options import Amount
 from masthead.contract.printable import counted, printable
 
@@ -136,3 +139,24 @@ def send(account: int | None, database: str, *, dry_run: bool) -> None:
     day finds nobody.
     """
     say(reminders.send(books_of(account, database), dry_run=dry_run), dry_run=dry_run)
+
+
+@reminders_group.command("pdf")
+@click.option("--sent", "day", type=Day(), help="The day of the reminders; today by default.")
+@click.option(
+    "--into",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder for the files, which are named after the first invoice and the level.",
+)
+@account_options
+def pdf(day: str | None, folder: Path, account: int | None, database: str) -> None:
+    """Write the letters of a day as PDF, one for each payer.
+
+    The same letters have the same bytes each time, unless the templates, the logo or the colour
+    were changed. `masthead documents` changes templates.
+    """
+    letters = reminder_documents.letters(books_of(account, database), day)
+    number = write_documents(letters, folder, "reminder-")
+    click.echo(f"{counted(number, 'letter')} written to {printable(folder)}")

@@ -55,6 +55,7 @@ def reminder_data(printed: PrintedReminder, look: Look) -> dict[str, Any]:
         "credit": words.money(-printed.credit) if printed.credit else "",
         "credit_notes": [text_of(each) for each in printed.credit_notes],
         "due": words.money(printed.due),
+        "is_due": printed.due > 0,
         "payment_reference": spaced(printed.payment_reference),
         "then_do": printed.then_do,
         "qr": code_of_transfer(
