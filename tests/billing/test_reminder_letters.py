@@ -11,6 +11,7 @@ from tests.billing.bureau import order, refused
 from tests.documents.shown import lines_of
 
 if TYPE_CHECKING:
+    from masthead.books import Books
     from tests.circulation.desk import Desk
 
 DAY = "2026-05-09"
@@ -46,10 +47,13 @@ def test_the_letter_of_an_erased_payer_is_not_written(bureau: Desk) -> None:
     assert [each.number for each in reminder_documents.letters(bureau.books)] == ["2026-000002-1"]
 
 
-def test_a_day_without_letters_is_said(bureau: Desk) -> None:
+def test_a_day_has_its_own_letters(bureau: Desk) -> None:
     _reminded(bureau)
 
-    def write(books: object, day: str) -> None:
-        list(reminder_documents.letters(books, day))  # type: ignore[arg-type]
+    def write(books: Books, day: str) -> None:
+        assert list(reminder_documents.letters(books, day)) == []
 
-    assert refused(bureau, write, "2026-05-08") == "there is no letter of a reminder of 2026-05-08"
+    write(bureau.books, "2026-05-08")
+    assert (
+        refused(bureau, write, "2026-05-10") == "2026-05-10 is still to come; today is 2026-05-09"
+    )

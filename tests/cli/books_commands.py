@@ -120,6 +120,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "reminders levels list": (),
     "reminders select": (),
     "reminders send": (),
+    "reminders pdf": ("--into={}/reminders",),
     "reminders levels remove": ("1",),
     "journal export": (f"--month={MONTH}", "--to={}/journal.csv"),
     "journal check": (),

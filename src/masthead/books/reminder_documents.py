@@ -11,7 +11,6 @@ from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import Document, appearance_of
 from masthead.documents.rendering import Renderer, many
-from masthead.errors import BadInput
 from masthead.store.billing.reminders import letters_on
 from masthead.store.billing.settings import settings_of
 
@@ -20,16 +19,14 @@ def letters(books: Books, day: str | None = None) -> Iterator[Document]:
     """Yield the letters of a day, by default today; each is named after its first invoice.
 
     The name has the level too, such as ``2026-000123-2``. Letters of payers who were erased are not
-    among them. Raises BadInput for a day to come, if there is no letter of that day, and for an
-    error of a template, with its file and line.
+    among them. Raises BadInput for a day to come, and for an error of a template, with its file and
+    line.
     """
     with books.read() as reading:
         day = reading.today if day is None else check_past_day(day, reading.today)
         found = letters_on(reading, day)
         appearance = appearance_of(settings_of(reading))
-    if not found:
-        raise BadInput(f"there is no letter of a reminder of {day}")
-    with Renderer(appearance, processes=min(many(), len(found))) as renderer:
+    with Renderer(appearance, processes=min(many(), max(len(found), 1))) as renderer:
         made = renderer.pdfs(from_json(text) for _, _, text in found)
         for (number, level, _), pdf in zip(found, made, strict=True):
             yield Document(f"{number}-{level}", pdf)

@@ -32,7 +32,7 @@ HINTS = {
     "needs_mapping": "--map names the mapping, and --guess writes a first one",
     "needs_new_subscription": "--new begins one; in a file of orders, true in the column new",
     "no_copy": "`masthead mirror` with the same --to makes one",
-    "no_reminder_levels": "`masthead reminders levels set 1 --days 10` does so",
+    "no_reminder_levels": "`masthead reminders levels set` with `--days` does so",
     "no_mailing_list": "`masthead issue close {issue}` makes the list; with --preview, it says "
     "what it would be",
     "not_a_reason": "`masthead catalogue reason add` adds one",
