@@ -46,6 +46,8 @@ MAY: dict[str, set[str]] = {
     "/subscriptions/{id:int}/cancel": COUNTER,
     "/subscriptions/{id:int}/uncancel": COUNTER,
     "/subscriptions/{id:int}/extend": COUNTER,
+    "/subscriptions/{id:int}/consent": COUNTER,
+    "/subscriptions/{id:int}/stop-renewal": COUNTER,
     "/subscriptions/{id:int}/address": COUNTER,
     "/subscriptions/{id:int}/temporary-address": COUNTER,
     "/subscriptions/{id:int}/usual-address": COUNTER,

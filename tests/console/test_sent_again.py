@@ -15,6 +15,7 @@ from masthead.books import (
     notes,
     orders,
     payer_payments,
+    renewal_consents,
     replacements,
     subscriptions,
 )
@@ -73,10 +74,20 @@ class Case(NamedTuple):
         return self.to or self.page
 
 
-def _order(desk: Desk) -> None:
+def _sell(desk: Desk) -> None:
     line: dict[str, Value] = {"publication_id": 1, "type": "Print", "issues": 12, "price": 1200}
     desk.put("bundle_lines", bundle_id=1, line_number=1, copies=1, **line)
+
+
+def _order(desk: Desk) -> None:
+    _sell(desk)
     orders.place(desk.books, Order(Person(3), [Item(1)]))
+
+
+def _agree(desk: Desk) -> None:
+    """Ada agrees to automatic renewal."""
+    _sell(desk)
+    renewal_consents.give(desk.books, 1, 1, "Yes, each year.")
 
 
 def _begin_late(desk: Desk) -> None:
@@ -94,8 +105,7 @@ def _go_away(desk: Desk) -> None:
 def _bill(desk: Desk) -> None:
     """Begin billing; Cora has invoice 1, which is open, and Ben paid 2, with a credit of 7.16."""
     begin(desk)
-    line: dict[str, Value] = {"publication_id": 1, "type": "Print", "issues": 12, "price": 1200}
-    desk.put("bundle_lines", bundle_id=1, line_number=1, copies=1, **line)
+    _sell(desk)
     orders.place(desk.books, Order(Person(3), [Item(1)]))
     orders.place(desk.books, Order(Person(2), [Item(1)]))
     payer_payments.add(desk.books, Incoming(2_000), subscriber_id=2)
@@ -137,6 +147,8 @@ CASES = {
         before=lambda desk: replacements.send_again(desk.books, 1, 4, 1),
     ),
     "an extension": Case("/subscriptions/1/extend", {"issues": "2"}),
+    "a consent": Case("/subscriptions/1/consent", {"bundle": "1", "words": "Yes."}, before=_sell),
+    "a stopped renewal": Case("/subscriptions/1/stop-renewal", {}, before=_agree),
     "other copies": Case("/subscriptions/1/set", {"type": "Print", "copies": "2", "how": "free"}),
     "a suspension": Case("/subscriptions/1/suspend", {"from_date": "2026-05-01"}),
     "the end of a suspension": Case(

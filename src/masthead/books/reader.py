@@ -27,6 +27,7 @@ from masthead.store.books.reader_page import (
     Letter,
     Line,
     OrderRow,
+    Renewing,
     SpanLine,
     TermLine,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "OrderRow",
     "Owed",
     "Reader",
+    "Renewing",
     "Served",
     "SpanLine",
     "look",
@@ -59,6 +61,7 @@ class Served(NamedTuple):
     ``terms`` are those with issues left. ``payers`` are the ids and names of others who paid for
     them. ``next_to`` is the address of the issue ``coming``, which is None if none comes.
     ``unpaid`` is the order that is not paid, ``is_held`` says that nothing comes until it is.
+    ``renewing`` is None if it does not renew automatically.
     """
 
     line: Line
@@ -74,6 +77,7 @@ class Served(NamedTuple):
     unpaid: int | None
     is_held: bool
     letters: list[Letter]
+    renewing: Renewing | None
 
     @property
     def is_over(self) -> bool:
@@ -231,6 +235,7 @@ def _served(
         each.subscription_id: each for each in reader_page.cancellations(reading, subscriber_id)
     }
     letters = reader_page.letters(reading, subscriber_id)
+    renewing = {each.subscription_id: each for each in reader_page.renewing(reading, subscriber_id)}
     planned = reader_page.coming(reading, {line.publication_id for line in lines})
     found = []
     for line in lines:
@@ -267,6 +272,7 @@ def _served(
                 unpaid,
                 is_held,
                 [each for each in letters if each.subscription_id == line.subscription_id],
+                renewing.get(line.subscription_id),
             )
         )
     return found

@@ -28,9 +28,11 @@ __all__ = [
     "AnnouncedRow",
     "Consent",
     "Given",
+    "Renewal",
     "Shown",
     "Stopped",
     "give",
+    "renewing_bundles",
     "show",
     "stop",
 ]
@@ -113,6 +115,27 @@ def give(
         done = Given(consent, bundle.name or "")
         change.say(done.sentence)
     return done
+
+
+class Renewal(NamedTuple):
+    """A bundle that can renew a subscription: its name, and its price with tax, in cents."""
+
+    bundle_id: int
+    name: str
+    cents: int
+
+
+def renewing_bundles(books: Books, subscription_id: int) -> list[Renewal]:
+    """Return the bundles for sale that can renew a subscription, by their ids.
+
+    Raises NotFound if there is no such subscription.
+    """
+    with books.read() as reading:
+        stored_subscription(reading.connection, reading.account_id, subscription_id)
+        return [
+            Renewal(key, name or "", cents)
+            for key, name, cents in renewal_consents.bundles_for(reading, subscription_id)
+        ]
 
 
 class Stopped(NamedTuple):

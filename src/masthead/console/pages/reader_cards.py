@@ -36,12 +36,14 @@ class Card(NamedTuple):
     is_over: bool
 
 
-def cards(reader: Reader, may: May, billed: Billed | None = None) -> list[Card]:
+def cards(reader: Reader, may: May, currency: str, billed: Billed | None = None) -> list[Card]:
     """Return the cards of a reader's subscriptions, those that ended last.
 
     ``billed`` is None if the account makes no invoices.
     """
-    found = [_card(reader, served, may, billed) for served in reversed(reader.subscriptions)]
+    found = [
+        _card(reader, served, may, currency, billed) for served in reversed(reader.subscriptions)
+    ]
     return sorted(found, key=lambda card: card.is_over)
 
 
@@ -57,7 +59,7 @@ def money(reader: Reader, currency: str, billed: Billed | None = None) -> list[s
     return [each for each in said if each != _NOTHING or not (billed.credit or billed.invoices)]
 
 
-def _card(reader: Reader, served: Served, may: May, billed: Billed | None) -> Card:
+def _card(reader: Reader, served: Served, may: May, currency: str, billed: Billed | None) -> Card:
     line, today = served.line, reader.today
     copies = counted(line.copies or 0, "copy", "copies")
     key = line.subscription_id
@@ -70,6 +72,7 @@ def _card(reader: Reader, served: Served, may: May, billed: Billed | None) -> Ca
         *((_span(span), postal.line) for span, postal in served.temporary if _lasts(span, today)),
         ("Bills go to", _bills(served)),
         *(("Suspended", _span(span)) for span in suspended),
+        ("Renews automatically", _renewing(served, currency)),
         ("Last letter", _letter(served)),
         ("Began", day_in_words(line.date_created or line.begins_on)),
         ("Last renewed", day_in_words(line.date_last_renewed)),
@@ -171,6 +174,17 @@ def _letter(served: Served) -> str:
     return f"{day_in_words(letter.sent_on)}: renewal {number}{why}"
 
 
+def _renewing(served: Served, currency: str) -> str:
+    """Say since when and by which bundle it renews, and when and for how much next."""
+    found = served.renewing
+    if found is None:
+        return ""
+    said = f"since {day_in_words(found.given_on)}, by {found.bundle or 'its bundle'}"
+    if found.renews_on is None or found.cents is None:
+        return f"{said}; the next renewal is not announced yet"
+    return f"{said}; next on {day_in_words(found.renews_on)}, {in_currency(found.cents, currency)}"
+
+
 def _cancelled(served: Served) -> str:
     line, ended = served.line, served.ended
     if line.merged_into is not None:
@@ -220,6 +234,8 @@ def _actions(
     is_on = not served.is_over
     is_short = line.issues is None or 0 <= line.issues <= _ENDS_SOON
     can_undo = served.ended is not None and not served.ended.is_final
+    renews = served.renewing is not None
+    can_renew = is_on and (line.issues or 0) > 0 and served.ended is None and not renews
     is_away = any(_lasts(span, reader.today) for span, _ in served.temporary)
     of, order = f"/subscriptions/{line.subscription_id}", f"/orders/new?subscriber={reader.key}"
     renewal = f"{order}&subscription={line.subscription_id}"
@@ -241,6 +257,8 @@ def _actions(
         (Action.SERVE, "Usual address again", f"{of}/usual-address", is_on and is_away),
         (Action.SERVE, "Change copies or type", f"{of}/set", is_on),
         (Action.SERVE, "Extend", f"{of}/extend", is_on),
+        (Action.SERVE, "Renew automatically", f"{of}/consent", can_renew),
+        (Action.SERVE, "Stop automatic renewal", f"{of}/stop-renewal", is_on and renews),
         (Action.SERVE, "Send an issue again", f"{of}/replacement", True),
         (Action.SERVE, "Cancel", f"{of}/cancel", is_on and served.ended is None),
     ]

@@ -95,7 +95,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
             for title, path, action in _MENU
             if request.may_write(action)
         ],
-        cards=cards(found, request.may_write, billed),
+        cards=cards(found, request.may_write, request.account.currency, billed),
         money=money(found, request.account.currency, billed),
         invoices=[
             each

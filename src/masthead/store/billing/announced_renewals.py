@@ -65,7 +65,7 @@ class AnnouncedRow(NamedTuple):
     reason: str | None
 
 
-_CANDIDATE = f"""
+CANDIDATE = f"""
     v.consent_id, v.subscription_id, t.term_id, v.bundle_id, s.subscriber_id, {PAYER} AS payer_id,
     coalesce((SELECT o.billing_address_id FROM order_items AS i
             JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
@@ -75,17 +75,19 @@ _CANDIDATE = f"""
                 AND o.subscriber_id <> s.subscriber_id),
         (SELECT b.address_id FROM addresses AS b WHERE b.account_id = :account_id
             AND b.address_id = d.billing_address_id AND t.order_item_id IS NULL
-            AND b.subscriber_id <> s.subscriber_id)),
-    coalesce(s.date_expired, ''),
-    (SELECT i.bundle_id FROM order_items AS i
-        WHERE i.account_id = :account_id AND i.order_item_id = t.order_item_id),
-    (SELECT i.copies FROM order_items AS i
-        WHERE i.account_id = :account_id AND i.order_item_id = t.order_item_id),
-    t.copies,
+            AND b.subscriber_id <> s.subscriber_id)) AS billing_address_id,
+    coalesce(s.date_expired, '') AS expired,
+    (SELECT i.bundle_id FROM order_items AS i WHERE i.account_id = :account_id
+        AND i.order_item_id = t.order_item_id) AS ordered_bundle_id,
+    (SELECT i.copies FROM order_items AS i WHERE i.account_id = :account_id
+        AND i.order_item_id = t.order_item_id) AS ordered_copies,
+    t.copies AS term_copies,
     (SELECT max(l.copies) FROM bundle_lines AS l
         WHERE l.account_id = :account_id AND l.bundle_id = v.bundle_id
-            AND l.publication_id = s.publication_id AND l.type = s.type)
+            AND l.publication_id = s.publication_id AND l.type = s.type) AS line_copies
     """
+"""The columns of :class:`Candidate`, for a consent ``v``, its subscription ``s`` (also ``d``), and
+a term ``t``."""
 
 _OF_CONSENTS = f"""
     FROM renewal_consents AS v
@@ -152,7 +154,7 @@ def to_announce(
     return reading.rows_as(
         Candidate,
         f"""
-        SELECT {_CANDIDATE} {_OF_CONSENTS}
+        SELECT {CANDIDATE} {_OF_CONSENTS}
         WHERE {_STANDING} AND s.publication_id = :publication_id AND s.date_expired < :before
             AND v.subscription_id > :after AND NOT EXISTS (
                 SELECT 1 FROM announced_renewals AS a WHERE a.account_id = :account_id
@@ -172,7 +174,7 @@ def to_renew(reading: Reading, after: int, most: int) -> list[tuple[Announced, C
     """Return the announced renewals that are due today, after an id, by their ids."""
     rows = reading.rows(
         f"""
-        SELECT a.{", a.".join(Announced._fields)}, {_CANDIDATE} {_OF_CONSENTS}
+        SELECT a.{", a.".join(Announced._fields)}, {CANDIDATE} {_OF_CONSENTS}
         JOIN announced_renewals AS a ON a.account_id = :account_id AND a.consent_id = v.consent_id
             AND a.subscription_id = v.subscription_id AND a.term_id = t.term_id
             AND a.status = 'announced' AND a.renews_on <= :today AND a.announcement_id > :after

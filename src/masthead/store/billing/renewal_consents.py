@@ -47,6 +47,23 @@ def running_consent(reading: Reading, subscription_id: int) -> Consent | None:
     )
 
 
+def bundles_for(reading: Reading, subscription_id: int) -> list[tuple[int, str | None, int]]:
+    """Return the bundles for sale with a line for a subscription: id, name, cents with tax."""
+    return reading.rows_as(
+        tuple[int, str | None, int],
+        """
+        SELECT b.bundle_id, b.name, b.price + b.tax FROM bundles AS b
+        WHERE b.account_id = :account_id AND b.active = 1 AND EXISTS (
+            SELECT 1 FROM bundle_lines AS l JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = :subscription_id
+                    AND s.publication_id = l.publication_id AND s.type = l.type
+            WHERE l.account_id = :account_id AND l.bundle_id = b.bundle_id)
+        ORDER BY b.bundle_id
+        """,
+        subscription_id=subscription_id,
+    )
+
+
 def add_consent(change: Operation, consent: Consent) -> None:
     """Add a consent."""
     change.add("renewal_consents", **consent._asdict())

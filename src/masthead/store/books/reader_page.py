@@ -119,6 +119,20 @@ class OrderRow(NamedTuple):
     dispute_result: str | None
 
 
+class Renewing(NamedTuple):
+    """The automatic renewal of a subscription: since when, and by which bundle.
+
+    ``renews_on`` is the day of the next order, and ``cents`` what it costs with tax; both are None
+    until they are announced.
+    """
+
+    subscription_id: int
+    given_on: str
+    bundle: str | None
+    renews_on: str | None
+    cents: int | None
+
+
 class ItemRow(NamedTuple):
     """An item of an order: what was ordered, and what was given back, in cents with tax."""
 
@@ -210,6 +224,23 @@ def cancellations(reading: Reading, subscriber_id: int) -> list[Ended]:
             ON c.account_id = :account_id AND c.subscription_id = s.subscription_id
         LEFT JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = c.after_issue_id
         WHERE {_OF_READER}
+        """,
+        subscriber_id=subscriber_id,
+    )
+
+
+def renewing(reading: Reading, subscriber_id: int) -> list[Renewing]:
+    """Return the automatic renewals of a reader's subscriptions that were not stopped."""
+    return reading.rows_as(
+        Renewing,
+        """
+        SELECT v.subscription_id, v.given_on, u.name, a.renews_on, a.price + a.tax
+        FROM renewal_consents AS v
+        LEFT JOIN bundles AS u ON u.account_id = :account_id AND u.bundle_id = v.bundle_id
+        LEFT JOIN announced_renewals AS a ON a.account_id = :account_id
+            AND a.consent_id = v.consent_id AND a.status = 'announced'
+        WHERE v.account_id = :account_id AND v.subscriber_id = :subscriber_id
+            AND v.stopped_on IS NULL
         """,
         subscriber_id=subscriber_id,
     )
