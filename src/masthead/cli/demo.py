@@ -15,7 +15,9 @@ import click
 
 from masthead.books import Books, opening
 from masthead.cli.audit import actor
+from masthead.cli.demo_bank import MAPPING, TO_TRY
 from masthead.cli.demo_books import work_a_morning
+from masthead.databases.urls import sqlite_path
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
@@ -67,7 +69,7 @@ def make_demo(database: str) -> None:
             _add_account(database)
         with TemporaryDirectory() as folder:
             _load_nights(database, Path(folder))
-        work_a_morning(database, _ACCOUNT_ID, actor())
+        work_a_morning(database, _ACCOUNT_ID, actor(), _folder_of(database))
         # Imported late: `masthead serve` imports this module, and needs no passwords.
         from masthead.store.operators import add_operator  # noqa: PLC0415
 
@@ -103,6 +105,12 @@ def _load_nights(database: str, folder: Path) -> None:
             load(store, [night], account_id=_ACCOUNT_ID)
 
 
+def _folder_of(database: str) -> Path:
+    """Return the folder of the demo's database."""
+    path = sqlite_path(database)
+    return Path() if path is None else path.parent
+
+
 def _earlier(offset_us: int) -> int:
     return system_clock() - offset_us
 
@@ -113,6 +121,8 @@ def curl_lines(base_url: str, console_url: str, database: str) -> str:
     It also shows the commands for its books.
     """
     shown = sample()
+    folder = _folder_of(database)
+    file, mapping = (quoted(str(folder / name)) for name in (TO_TRY, MAPPING))
     since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)
     entities = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
     login = f"login={quote(shown.email)}&password={quote(shown.password)}"
@@ -139,6 +149,7 @@ def curl_lines(base_url: str, console_url: str, database: str) -> str:
         "To work in its books, in another terminal:",
         f"export MASTHEAD_DATABASE={quoted(database)} MASTHEAD_ACCOUNT={_ACCOUNT_ID}",
         "masthead issue list --open",
+        f"masthead payment import {file} --map {mapping} --dry-run",
         "",
     ]
     for title, path in paths:

@@ -3,7 +3,8 @@
 Afterwards each command of circulation has something to show: paid and unpaid orders, a gift, a
 suspension, a temporary address, a lost and a damaged copy, a cancelling with its reason, a note,
 letters, lists of closed issues, a refund. The account bills: of its invoices, some are paid, some
-open, one is short, one was credited, and the payment of one came back. The work uses the operations
+open, one is short, one was credited, and the payment of one came back. A file of the bank was read,
+and another one is there to try (``demo_bank``). The work uses the operations
 that the commands run, and the same readers on every day. No new reader orders, since a new renewal
 code is random.
 """
@@ -11,6 +12,7 @@ code is random.
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import date, timedelta
+from pathlib import Path
 
 from masthead.billing.printed import Goods
 from masthead.billing.tax import ShippingPrice, TaxRate
@@ -23,6 +25,7 @@ from masthead.books import (
     notes,
     opening,
     orders,
+    payer_details,
     payment_reversals,
     payments,
     refunds,
@@ -34,6 +37,7 @@ from masthead.books import (
 from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
 from masthead.circulation.ordering import Item, Order, Person
+from masthead.cli import demo_bank
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import open_store, system_clock
@@ -61,6 +65,7 @@ _SELLER = {
     "seller_postal_code": "04101",
     "seller_country": "US",
     "seller_tax_number": "01-0123456",
+    "mail_from": "subscriptions@harbour-lane.example",
 }
 _RATES_IN_GERMANY: dict[Goods, int] = {"print": 700, "digital": 1_900}
 _SINCE = "2026-01-01"
@@ -75,10 +80,11 @@ _SOUTH = {
 }
 
 
-def work_a_morning(database: str, account_id: int, by: Actor) -> None:
+def work_a_morning(database: str, account_id: int, by: Actor, folder: Path) -> None:
     """Open the books of the demo's account and work in them, with a clock some hours behind.
 
-    The audit log names ``by``. The account has the data of the last night and no books.
+    The audit log names ``by``. The file of a bank to try is written into ``folder``. The account
+    has the data of the last night and no books.
     """
     clock = _Clock()
     with closing(open_store(database, clock=clock)) as store:
@@ -90,6 +96,7 @@ def work_a_morning(database: str, account_id: int, by: Actor) -> None:
         tax_rates.add_shipping_price(books, ShippingPrice("CA", "Print", 1_500, _SINCE))
         billing_settings.begin(books)
         _Morning(books, clock.go_on).work()
+        demo_bank.write_to_try(books, opening.account_of(books).today, folder)
 
 
 class _Clock:
@@ -145,6 +152,11 @@ class _Morning:
         self._letters(_WEEKLY)
         self._bounce(self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False))
         self._pay_short(self._order(self._without(_WEEKLY), Item(_WEEKLY_DIGITAL), is_paid=False))
+        self._by_email()
+        for _ in range(demo_bank.INVOICES):
+            self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False)
+        self._go_on()
+        demo_bank.read_first(self._books, self._today().isoformat())
 
     def _telephone(self) -> None:
         """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
@@ -188,6 +200,13 @@ class _Morning:
         )
         self._go_on()
         return orders.place(self._books, order).order_id
+
+    def _by_email(self) -> None:
+        """Send the documents of a reader by e-mail, and take an order of theirs."""
+        reader = self._without(_GARDEN)
+        self._go_on()
+        payer_details.deliver(self._books, reader, by_email=True)
+        self._order(reader, Item(_A_YEAR_OF_GARDEN), is_paid=False)
 
     def _pay(self, order_id: int) -> None:
         self._go_on()
