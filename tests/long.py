@@ -52,6 +52,8 @@ LONG_ON_SQLITE = pytest.mark.parametrize(
 FILES_SHORT_ON_SQLITE = {
     "api/test_login_limits.py",
     "api/test_what_changes.py",
+    "billing/test_billing_settings.py",
+    "billing/test_found_by_the_model.py",
     "circulation/test_carrying.py",
     "circulation/test_disputes.py",
     "circulation/test_earlier_orders.py",
@@ -60,8 +62,10 @@ FILES_SHORT_ON_SQLITE = {
     "circulation/test_files_beside.py",
     "circulation/test_interface.py",
     "circulation/test_many_orders.py",
+    "circulation/test_moving.py",
     "circulation/test_personal_books.py",
     "circulation/test_reader_logins.py",
+    "circulation/test_replacements.py",
     "console/test_acts.py",
     "console/test_counting.py",
     "console/test_limits.py",
@@ -77,6 +81,10 @@ FILES_SHORT_ON_SQLITE = {
 
 FILES_ON_CITUS = {
     "api/test_tenants.py",
+    "billing/test_bank_imports.py",
+    "billing/test_closed_months.py",
+    "billing/test_credit_notes.py",
+    "billing/test_order_tax.py",
     "circulation/test_closing.py",
     "circulation/test_opening.py",
     "circulation/test_operation.py",
@@ -104,12 +112,16 @@ Citus cannot run (``ONE_SERVER``)."""
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
 
-FOLDERS_ON_SQLITE = {"cli", "client", "hostile", "mirror", "pipelines", "system"}
-"""Tests of commands, of HTTP, of clients, of the mirror and of pipelines: whether the service
-has the other kind of database says little new, and tests/store, tests/loading and tests/postgresql
-say it."""
+FOLDERS_ON_SQLITE = {
+    *("bank_files", "cli", "client", "documents", "hostile", "mirror", "pipelines", "system"),
+}
+"""Tests of commands, HTTP, clients, documents, files of banks, the mirror and pipelines: whether
+the service has the other kind of database says little new, and tests/store, tests/loading and
+tests/postgresql say it."""
 
 FILES_ON_SQLITE = {
+    "billing/test_billing_commands.py",
+    "billing/test_journal_commands.py",
     "checker/test_masthead.py",
     "circulation/test_catalogue_commands.py",
     "circulation/test_order_commands.py",
