@@ -15,8 +15,8 @@ NUMBER = f"{TODAY.year}-000001"
 MONTH = "2190-01"
 """A month that has not ended, so it cannot be closed, and nothing is booked to it."""
 
-REFUSED = {"billing close"}
-"""What works on a small publisher only after a month."""
+REFUSED = {"billing close", "mail cancel", "mail release"}
+"""What works on a small publisher only after a month, or after a mail."""
 
 BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "books open": (),
@@ -94,6 +94,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
         "seller_city=Hull",
         "seller_country=GB",
         "seller_tax_number=1234567890",
+        "mail_from=press@example.org",
     ),
     "billing rates add": ("DE", "print", "7", "--from=2190-01-01"),
     "billing rates list": (),
@@ -122,6 +123,13 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "reminders send": (),
     "reminders pdf": ("--into={}/reminders",),
     "reminders levels remove": ("1",),
+    "mail send": ("--into={}/mails",),
+    "mail list": (),
+    "mail retry": ("--failed",),
+    "mail cancel": ("1",),
+    "mail bounces": ("{}/payout.csv",),
+    "mail held": (),
+    "mail release": ("ada@example.org",),
     "journal export": (f"--month={MONTH}", "--to={}/journal.csv"),
     "journal check": (),
     "journal balances": (),

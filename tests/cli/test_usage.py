@@ -92,7 +92,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
             "issue",
             "renewals",
             *("complaint", "note", "replacement"),
-            *("billing", "billing rates", "billing shipping", "journal", "payer"),
+            *("billing", "billing rates", "billing shipping", "journal", "mail", "payer"),
         ),
         *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
         *("catalogue class", "catalogue reason", "renewals efforts", "report"),

@@ -24,7 +24,9 @@ DEPLOY = ROOT / "deploy"
 UNIT = (DEPLOY / "masthead.service").read_text()
 LOAD_UNIT = (DEPLOY / "masthead-load.service").read_text()
 CONSOLE_UNIT = (DEPLOY / "masthead-console.service").read_text()
+MAIL_UNIT = (DEPLOY / "masthead-mail@.service").read_text()
 TIMER = (DEPLOY / "masthead-load.timer").read_text()
+MAIL_TIMER = (DEPLOY / "masthead-mail@.timer").read_text()
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 EMULATOR = (DEPLOY / "emulator.Dockerfile").read_text()
 COMPOSE = (DEPLOY / "compose.yaml").read_text()
@@ -32,7 +34,9 @@ SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|:
 
 
 each_service = pytest.mark.parametrize(
-    "text", [UNIT, LOAD_UNIT, CONSOLE_UNIT], ids=["server", "load", "console"]
+    "text",
+    [UNIT, LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT],
+    ids=["server", "load", "console", "mail"],
 )
 
 
@@ -72,7 +76,9 @@ def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> N
     assert f"Environment={database}\n" in text
 
 
-@pytest.mark.parametrize("text", [LOAD_UNIT, CONSOLE_UNIT], ids=["load", "console"])
+@pytest.mark.parametrize(
+    "text", [LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT], ids=["load", "console", "mail"]
+)
 def test_the_others_are_as_confined_as_the_server(text: str) -> None:
     """rules, "As a service"."""
     confined = [
@@ -89,6 +95,15 @@ def test_the_timer_starts_the_load_once_a_night_and_makes_up_for_a_night_that_wa
     assert "--when-complete _DONE" in unit(LOAD_UNIT)["ExecStart"]
     assert unit(TIMER, "Timer") == {"OnCalendar": "*-*-* 03:15:00", "Persistent": "true"}
     assert unit(TIMER, "Install") == {"WantedBy": "timers.target"}
+
+
+def test_the_mails_of_an_account_are_sent_each_minute_and_no_secret_stands_in_the_unit() -> None:
+    """billing, "E-mail": a process of its own."""
+    assert unit(MAIL_UNIT)["Type"] == "oneshot"
+    assert unit(MAIL_UNIT)["ExecStart"].endswith(" mail send --account %i")
+    assert unit(MAIL_TIMER, "Timer") == {"OnCalendar": "minutely"}
+    assert unit(MAIL_TIMER, "Install") == {"WantedBy": "timers.target"}
+    assert not SECRETS.search(MAIL_UNIT)
 
 
 @each_service

@@ -38,7 +38,7 @@ class Received(NamedTuple):
     @property
     def message(self) -> EmailMessage:
         """The mail, parsed."""
-        return message_from_bytes(self.content, policy=default)  # type: ignore[return-value]
+        return message_from_bytes(self.content, policy=default)
 
 
 class PostOffice:
@@ -96,6 +96,8 @@ class _Smtp(SMTP):
 
     async def smtp_DATA(self, arg: str) -> None:  # noqa: N802 - the name is aiosmtpd's
         """Break the connection off for ``break``; otherwise take the mail."""
+        assert self.envelope is not None
+        assert isinstance(self.transport, asyncio.Transport)
         (recipient,) = self.envelope.rcpt_tos
         office: PostOffice = self.event_handler
         office.data_begun.append(recipient)

@@ -1,4 +1,4 @@
-"""The unit in ``deploy/``, as systemd itself reads it."""
+"""The units in ``deploy/``, as systemd itself reads it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ EXPOSURE_TENTHS_MAX = 20
 
 
 @pytest.mark.parametrize(
-    "unit", ["masthead.service", "masthead-load.service", "masthead-console.service"]
+    "unit",
+    [
+        *("masthead.service", "masthead-load.service", "masthead-console.service"),
+        "masthead-mail@.service",
+    ],
 )
 def test_systemd_understands_the_unit_and_finds_it_well_confined(unit: str) -> None:
     """rules, "As a service"."""

@@ -43,6 +43,7 @@ _COMMANDS = {
     "issue": "issues:issue",
     "journal": "journal:journal_group",
     "loads": "loads:loads_command",
+    "mail": "mail:mail_group",
     "mirror": "mirror:mirror_group",
     "note": "complaints:note_group",
     "openapi": "serving:openapi",

@@ -41,6 +41,7 @@ PAGES = {
     "documents": "Documents: templates of invoices, receipts and credit notes",
     "bank-files": "Bank files: from the download of the bank to booked payments",
     "automatic-renewal": "Automatic renewal: consents, announcements and orders",
+    "mail": "Mail: invoices and other documents by e-mail, sent once, and bounces",
     "console": "The console: the publisher's people work in a browser",
     "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",

@@ -133,3 +133,15 @@ def printed_of(books: Reading, invoice_id: int) -> str | None:
         """,
         invoice_id=invoice_id,
     )
+
+
+def reminder_printed(books: Reading, reminder_id: int) -> str | None:
+    """Return what a reminder prints, as JSON; None if its payer was erased."""
+    return books.value_as(
+        str,
+        """
+        SELECT printed FROM reminders
+        WHERE account_id = :account_id AND reminder_id = :reminder_id
+        """,
+        reminder_id=reminder_id,
+    )

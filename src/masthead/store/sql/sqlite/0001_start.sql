@@ -1243,6 +1243,8 @@ CREATE INDEX mails_by_invoice ON mails (account_id, invoice_id) WHERE invoice_id
 CREATE INDEX mails_by_reminder ON mails (account_id, reminder_id) WHERE reminder_id IS NOT NULL;
 CREATE INDEX mails_by_subscription
     ON mails (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX mails_by_status ON mails (account_id, status, mail_id);
+CREATE INDEX mails_sent ON mails (account_id, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX mails_by_message ON mails (account_id, message_id) WHERE message_id IS NOT NULL;
 
 -- The e-mail addresses that get no e-mails, since they bounce.
