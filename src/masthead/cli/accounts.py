@@ -193,11 +193,16 @@ def rotate_credentials(account_id: int, database: str, overlap: int) -> None:
     help="File of the secret key that is to be replaced.",
 )
 @click.option(
-    "--lost", is_flag=True, help="The old key is lost: give all accounts new credentials."
+    "--lost",
+    is_flag=True,
+    help="The old key is lost: give all accounts new credentials, and end all mandates.",
 )
 @setting("database")
 def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     """Encrypt all credentials with a new secret key; then restart all servers.
+
+    The IBANs of mandates are encrypted with it too. Without the old key they cannot be read any
+    more, so the mandates end: the payers have to sign other ones.
 
     The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, which
     is created if it does not exist. If the command was interrupted, run it again: it does the rest,
