@@ -48,7 +48,8 @@ class PrintedCancellation(_Letter, frozen=True, kw_only=True):
 
     ``cancelled_on`` is the day on which it was asked for, and ``reason`` the publisher's word for
     why. ``ended_on`` is the day on which it ended, None if it goes on; then ``last_issue`` is the
-    name of the last issue, ``last_on`` its date, and ``issues_left`` how many are still to come.
+    name of the last issue, ``last_on`` its date, or ``issues_left`` is how many are still to come
+    and ``until`` the day before the first issue that does not come any more.
     ``refunded`` is what is paid back, with tax, and ``credit_notes`` the numbers of the credit
     notes. ``is_refund`` says that what is left at the end will be paid back.
     """
@@ -59,6 +60,7 @@ class PrintedCancellation(_Letter, frozen=True, kw_only=True):
     last_issue: str = ""
     last_on: str | None = None
     issues_left: int = 0
+    until: str | None = None
     is_refund: bool = False
     refunded: int = 0
     credit_notes: tuple[str, ...] = ()

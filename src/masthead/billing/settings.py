@@ -375,11 +375,16 @@ def check_alike(settings: BillingSettings) -> None:
 
 def lacking_for_invoices(settings: BillingSettings) -> tuple[str, ...]:
     """Return the names of settings without which no invoice is valid; () if none is missing."""
-    needed = ("seller_name", "seller_street", "seller_city", "seller_country")
-    missing = [name for name in needed if not getattr(settings, name)]
+    missing = [*lacking_for_letters(settings)]
     if not (settings.seller_vat_id or settings.seller_tax_number):
         missing.append("seller_vat_id or seller_tax_number")
     return tuple(missing)
+
+
+def lacking_for_letters(settings: BillingSettings) -> tuple[str, ...]:
+    """Return the names of settings without which a letterhead is not whole; () if none is."""
+    needed = ("seller_name", "seller_street", "seller_city", "seller_country")
+    return tuple(name for name in needed if not getattr(settings, name))
 
 
 def _reading(name: str) -> tuple[str, Reading]:

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from masthead.billing.printed import PrintedInvoice, from_json
-from masthead.billing.settings import BillingSettings
+from masthead.billing.printed import PrintedInvoice, Seller, from_json
+from masthead.billing.settings import BillingSettings, lacking_for_letters
 from masthead.books.account import Books
+from masthead.books.invoicing import seller_of
+from masthead.contract.printable import listed
 from masthead.documents.rendering import Appearance, Renderer, many
 from masthead.errors import BadInput, NotFound
 from masthead.store.billing.invoices import Invoice, invoice_numbered, invoices_by_id
@@ -53,6 +55,21 @@ def documents(books: Books, numbers: Sequence[str]) -> Iterator[Document]:
     with Renderer(appearance, processes=min(many(), max(len(found), 1))) as renderer:
         for printed, pdf in zip(found, renderer.pdfs(found), strict=True):
             yield Document(printed.number, pdf)
+
+
+def sender_of(settings: BillingSettings) -> Seller:
+    """Return the publisher as the letterhead of letters names one.
+
+    Raises BadInput if the settings have no name or no address of the seller.
+    """
+    missing = lacking_for_letters(settings)
+    if missing:
+        raise BadInput(
+            f"the letterhead needs {listed(missing)}: set {'it' if len(missing) == 1 else 'them'} "
+            "first",
+            code="billing_settings_missing",
+        )
+    return seller_of(settings)
 
 
 def appearance_of(settings: BillingSettings) -> Appearance:

@@ -13,6 +13,7 @@ from masthead.store.books import renewing
 from masthead.store.books.catalogue import bundles
 from masthead.store.books.catalogue_records import Bundle
 from masthead.store.books.issue import check_publication
+from masthead.store.books.operation import Reading
 from masthead.store.books.renewing import FILE_WITH, LETTER, Due, Effort, Letter
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "efforts",
     "is_noted",
     "remove_effort",
+    "selected",
     "send",
     "set_effort",
     "written_letters",
@@ -140,25 +142,40 @@ def due(books: Books, publication_id: int | None = None) -> list[Due]:
 def written_letters(
     books: Books, publication_id: int | None = None, *, sent_on: str | None = None
 ) -> Iterator[Letters]:
-    """Yield the letters that are due today, or those sent on the day ``sent_on``; notes nothing.
-
-    Letters of a past day have the reader's current data. The audit log records the reading. Raises
-    NotFound if there is no such publication, BadInput if ``sent_on`` is not a day, or later than
-    today.
-    """
+    """Yield what :func:`selected` does; the audit log records the reading."""
     with books.scan() as reading:
-        day = reading.today if sent_on is None else check_past_day(sent_on, reading.today)
-        if publication_id is not None:
-            check_publication(reading, publication_id)
+        day = _checked(reading, publication_id, sent_on)
     what = "were previewed" if sent_on is None else f"of {day} were written once more"
     audit.record_reading(
         books.store, books.actor, f"letters of renewal {what}", account_id=books.account_id
     )
+    with selected(books, publication_id, sent_on=sent_on) as letters:
+        yield letters
+
+
+@contextmanager
+def selected(
+    books: Books, publication_id: int | None = None, *, sent_on: str | None = None
+) -> Iterator[Letters]:
+    """Yield the letters that are due today, or those sent on the day ``sent_on``; notes nothing.
+
+    Letters of a past day have the reader's current data. What follows records the reading. Raises
+    NotFound if there is no such publication, BadInput if ``sent_on`` is not a day, or later than
+    today.
+    """
     again = sent_on is not None
     with books.scan() as reading:
+        day = _checked(reading, publication_id, sent_on)
         counts = renewing.due(reading, day, publication_id, again=again)
         rows = renewing.letters(reading, day, publication_id, again=again)
         yield Letters(day, counts, rows)
+
+
+def _checked(reading: Reading, publication_id: int | None, sent_on: str | None) -> str:
+    """Return the day of the letters."""
+    if publication_id is not None:
+        check_publication(reading, publication_id)
+    return reading.today if sent_on is None else check_past_day(sent_on, reading.today)
 
 
 def send(

@@ -1,13 +1,16 @@
-"""``masthead issue``: list, close, gap, reopen, file."""
+"""``masthead issue``: list, close, gap, reopen, file, labels, covers."""
 
 from pathlib import Path
 
 import click
 
 from masthead.books import issues
+from masthead.books.issue_sheets import COPIES_OF_BUNDLE
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
 from masthead.contract.printable import counted, printable
+from masthead.documents.label_sheets import SHEETS
 from masthead.errors import BadUsage
+from masthead.loading import sheet_files
 from masthead.loading.mail_files import Wanted, write_mail_file
 
 
@@ -155,6 +158,98 @@ def file_command(
     )
     click.echo(f"{path}: {count} rows")
     end_of(dry_run=dry_run)
+
+
+@issue.command("labels")
+@click.argument("issue_id", type=ID, metavar="ISSUE")
+@click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option(
+    "--list",
+    "mailing_list_id",
+    type=ID,
+    help="Id of a gap list of the issue.  [default: its main list]",
+)
+@click.option(
+    "--sheet",
+    type=click.Choice(list(SHEETS)),
+    default="3x8",
+    show_default=True,
+    help="The form of the sheets: "
+    + "; ".join(f"{each.name} is {each.meaning}" for each in SHEETS.values())
+    + ".",
+)
+@click.option(
+    "--skip",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="How many labels of the first sheet are used already.",
+)
+@dry_run
+@account_options
+def labels_command(
+    issue_id: int,
+    path: Path,
+    mailing_list_id: int | None,
+    sheet: str,
+    skip: int,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Write the address labels of ISSUE to FILE, whose name ends in .pdf.
+
+    There is a label for each address of the mail file, by country and postal code; it says how many
+    copies are for one address. Afterwards, the issue can no longer be reopened. More than 200
+    sheets become several files, such as labels-1.pdf and labels-2.pdf. A file that exists is not
+    replaced. Print at full size, without fitting to the page.
+    """
+    wanted = sheet_files.Wanted(issue_id, mailing_list_id, sheet, skip)
+    files = sheet_files.write_labels(books_of(account, database), wanted, path, dry_run=dry_run)
+    _show_files(files)
+    end_of(dry_run=dry_run)
+
+
+@issue.command("covers")
+@click.argument("issue_id", type=ID, metavar="ISSUE")
+@click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option(
+    "--list",
+    "mailing_list_id",
+    type=ID,
+    help="Id of a gap list of the issue.  [default: its main list]",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=COPIES_OF_BUNDLE,
+    show_default=True,
+    help="The most copies of a bundle.",
+)
+@account_options
+def covers_command(
+    issue_id: int,
+    path: Path,
+    mailing_list_id: int | None,
+    most: int,
+    account: int | None,
+    database: str,
+) -> None:
+    """Write the cover sheets of ISSUE's bundles of copies to FILE, whose name ends in .pdf.
+
+    Copies follow each other as on the labels. A bundle goes to one country; its sheet has the first
+    and the last postal code, and how many addresses and copies there are.
+    """
+    books = books_of(account, database)
+    _show_files(
+        sheet_files.write_covers(books, issue_id, path, mailing_list_id=mailing_list_id, most=most)
+    )
+
+
+def _show_files(files: tuple[Path, ...]) -> None:
+    for file in files:
+        click.echo(f"{printable(file)} was written")
 
 
 def _show(made: issues.MailingList) -> None:

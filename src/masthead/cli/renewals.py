@@ -11,6 +11,7 @@ from masthead.cli.books_options import ID, Day, account_options, books_of, dry_r
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
+from masthead.loading.letter_pdfs import copy_renewals, send_renewals
 
 
 @click.group("renewals")
@@ -112,7 +113,8 @@ def remove(
     "file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="CSV file for the letters; one that exists is not replaced.",
+    help="File for the letters, which ends in .pdf to print them, else CSV; one that exists is not "
+    "replaced.",
 )
 @click.option(
     "--preview",
@@ -150,13 +152,26 @@ def select(
     not in the campaign (`masthead subscription set --campaign`), cancelled, refunded, suspended
     today or unlimited, and for deleted readers. With --sent, the letters of that day are written
     again, with today's addresses, and nothing is noted.
+
+    A FILE that ends in .pdf has the letters themselves, by the templates of the account; more than
+    200 become several files, such as letters-1.pdf and letters-2.pdf. They are noted as sent when
+    all were made: an error of a template stops before that.
     """
     if file is None and not preview:
         raise BadUsage("give a file with --to FILE, or --preview")
     if preview and sent_on is not None:
         raise BadUsage("letters that were sent have no preview: leave out --preview")
     books = books_of(account, database)
-    if preview or sent_on is not None:
+    is_pdf = file is not None and file.suffix.lower() == ".pdf"
+    if is_pdf and is_raw:
+        raise BadUsage("letters in a PDF file are printed as they are: leave out --raw")
+    if is_pdf:
+        assert file is not None
+        if preview or sent_on is not None:
+            due = copy_renewals(books, file, publication, sent_on=sent_on)
+        else:
+            due = send_renewals(books, file, publication)
+    elif preview or sent_on is not None:
         due = copy_letters(books, file, publication, sent_on=sent_on, is_raw=is_raw)
     else:
         assert file is not None

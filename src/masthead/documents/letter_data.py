@@ -139,6 +139,7 @@ def cancellation_data(printed: PrintedCancellation, look: Look) -> dict[str, Any
         "last_issue": text_of(printed.last_issue),
         "last_on": words.day(printed.last_on),
         "issues_left": printed.issues_left,
+        "until": words.day(printed.until),
         "is_refund": printed.is_refund,
         "refunded": words.money(printed.refunded) if printed.refunded else "",
         "credit_notes": [text_of(each) for each in printed.credit_notes],

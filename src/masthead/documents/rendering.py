@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from signal import SIGABRT, SIGXCPU
@@ -26,6 +27,9 @@ from masthead.documents.kinds import Printed, asked, name_of
 from masthead.documents.template_files import copy_templates
 from masthead.errors import BadInput, MastheadError
 from masthead.temporary import own_folder
+
+LETTERS_AT_ONCE = 200
+"""How many letters a PDF has (decisions, "Many letters in one PDF")."""
 
 _NEEDED = ("babel", "segno", "typst")
 _PROCESSES_MAX = 8
@@ -246,6 +250,13 @@ class _Child:
                     pipe.close()
         self._process.wait()
         self._errors.close()
+
+
+def in_parts(documents: Iterable[Printed], size: int = LETTERS_AT_ONCE) -> Iterator[list[Printed]]:
+    """Yield the documents of one PDF after those of the other, in their order; none is empty."""
+    rest = iter(documents)
+    while part := [*islice(rest, size)]:
+        yield part
 
 
 def many() -> int:

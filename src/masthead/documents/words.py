@@ -14,6 +14,7 @@ from babel import Locale
 from babel.dates import format_date
 from babel.numbers import format_currency, format_decimal
 
+from masthead.billing.places import country_of
 from masthead.billing.printed import Language, Payer, Seller
 from masthead.billing.references import spaced
 from masthead.contract.moments import is_day
@@ -133,14 +134,15 @@ def address_lines(to: Payer, home: str, language: Language) -> list[str]:
 
     The country stands last, in capitals, if it is not ``home``. Empty lines are left out.
     """
+    country = to.country.upper() or country_of(to.country_name) or ""
     lines = [
         to.company,
         to.name,
         *to.address_lines,
-        *_city(to.city, to.state, to.postal_code, to.country or home),
+        *_city(to.city, to.state, to.postal_code, country or home),
     ]
-    if to.country.upper() != home.upper():
-        lines.append((country_name(to.country, language) or to.country_name).upper())
+    if country != home.upper():
+        lines.append((country_name(country, language) or to.country_name).upper())
     return [text_of(each) for each in lines if each.strip()]
 
 

@@ -3,7 +3,7 @@
 The functions run in an operation, after its derived values are up to date.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from masthead.billing.printed import Payer
@@ -49,23 +49,36 @@ def headings_of(books: Reading, orders: Iterable[int]) -> dict[int, Heading]:
 def _heading(
     subscriber_id: int, reference: str | None, vat_id: str | None, *names: str | None
 ) -> Heading:
-    texts = [printable(each or "") for each in names]
-    first, last, company, street, city, state, postal_code, country_name, country, email = texts
+    *fields, email = names
+    payer = person_of(subscriber_id, fields, email=email, vat_id=vat_id)
+    return Heading(payer, printable(reference or ""))
+
+
+def person_of(
+    subscriber_id: int,
+    fields: Sequence[str | None],
+    *,
+    email: str | None = None,
+    vat_id: str | None = None,
+) -> Payer:
+    """Return a person as documents print one, from the fields of an address (``FIELDS``).
+
+    The email stands in place of a name if the address has no name and no company.
+    """
+    texts = [printable(each or "") for each in fields]
+    first, last, company, street, city, state, postal_code, country_name, country = texts
     name = " ".join(filter(None, (first, last)))
-    return Heading(
-        Payer(
-            subscriber_id=subscriber_id,
-            name=name or ("" if company else email),
-            company=company,
-            address_lines=tuple(filter(None, (line.strip() for line in street.splitlines()))),
-            city=city,
-            state=state,
-            postal_code=postal_code,
-            country=country.upper() if len(country) == 2 else "",
-            country_name=country_name,
-            vat_id=vat_id or "",
-        ),
-        printable(reference or ""),
+    return Payer(
+        subscriber_id=subscriber_id,
+        name=name or ("" if company else printable(email or "")),
+        company=company,
+        address_lines=tuple(filter(None, (line.strip() for line in street.splitlines()))),
+        city=city,
+        state=state,
+        postal_code=postal_code,
+        country=country.upper() if len(country) == 2 else "",
+        country_name=country_name,
+        vat_id=vat_id or "",
     )
 
 

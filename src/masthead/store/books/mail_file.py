@@ -61,6 +61,23 @@ def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) ->
 
     Raises BadInput if the issue has no such list.
     """
+    written = list_of(books, issue, mailing_list_id)
+    books.change(
+        """
+        UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
+        WHERE account_id = :account_id AND issue_id = :issue_id
+        """,
+        issue_id=issue.issue_id,
+        now=books.now,
+    )
+    return written
+
+
+def list_of(books: Reading, issue: Issue, mailing_list_id: int | None) -> Written:
+    """Return the main list of an issue, or the one of its gap lists that is named.
+
+    Raises BadInput if the issue has no such list.
+    """
     if issue.mailing_list_id is None:
         how = "was closed without one" if issue.closed_at else "is not closed"
         raise BadInput(f"{issue.title} {how}: a file is of a mailing list")
@@ -74,14 +91,6 @@ def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) ->
         main=issue.mailing_list_id,
     ):
         raise BadInput(f"this list is none of {issue.title}")
-    books.change(
-        """
-        UPDATE issues SET file_written_at = coalesce(file_written_at, :now)
-        WHERE account_id = :account_id AND issue_id = :issue_id
-        """,
-        issue_id=issue.issue_id,
-        now=books.now,
-    )
     return Written(issue.issue_id, which)
 
 

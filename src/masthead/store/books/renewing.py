@@ -264,6 +264,38 @@ PAYER = """
 it is the subscriber with the billing address, or else the reader."""
 
 
+RECIPIENT = f"""
+    LEFT JOIN terms AS m ON m.account_id = :account_id AND m.term_id = (
+        SELECT max(t.term_id) FROM terms AS t
+        WHERE t.account_id = :account_id AND t.subscription_id = d.subscription_id
+            AND t.kind <> 'extension')
+        AND NOT EXISTS (
+            SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                AND t.subscription_id = d.subscription_id AND t.kind <> 'extension'
+                AND {PAYER} = d.subscriber_id)
+    LEFT JOIN order_items AS i
+        ON i.account_id = :account_id AND i.order_item_id = m.order_item_id
+    LEFT JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
+    LEFT JOIN addresses AS b
+        ON b.account_id = :account_id AND b.address_id = d.billing_address_id
+    LEFT JOIN subscribers AS g ON g.account_id = :account_id AND g.delete_date IS NULL
+        AND m.term_id IS NOT NULL
+        AND g.subscriber_id = coalesce(o.subscriber_id, b.subscriber_id)
+    JOIN subscribers AS w ON w.account_id = :account_id
+        AND w.subscriber_id = coalesce(g.subscriber_id, d.subscriber_id)
+    LEFT JOIN addresses AS a ON a.account_id = :account_id AND a.address_id =
+        coalesce(CASE WHEN w.subscriber_id = d.subscriber_id THEN d.mailing_address_id
+            ELSE o.billing_address_id END,
+            CASE WHEN b.subscriber_id = w.subscriber_id THEN b.address_id END)
+    """
+"""The SQL that joins to a subscription ``d`` the subscriber ``w`` who gets a letter about it.
+
+The reader gets it if any term was the reader's own. Otherwise it is a gift: the payer of the newest
+term gets it (:data:`PAYER`), unless that payer is deleted. ``a`` is the address: of the payer the
+billing address of the order or the subscription, of the reader the mailing address, or else an own
+billing address."""
+
+
 def _due(publication_id: int | None, *, again: bool = False) -> str:
     of_one = "" if publication_id is None else "AND s.publication_id = :publication_id"
     return (_SENT if again else _DUE).format(of_one=of_one)
@@ -306,12 +338,9 @@ def letters(
 ) -> Iterator[Letter]:
     """Yield the letters due on a day (:data:`LETTER`), by publication, effort and subscription.
 
-    The reader gets the letter if any term was the reader's own. Otherwise it is the letter of a
-    gift: the payer of the newest term gets it (:data:`PAYER`), unless that payer is deleted. The
-    payer's address is the billing address, of the order or of the subscription. The reader's is the
-    mailing address, or else an own billing address. The name is the address's, or the subscriber's
-    if the address names nobody; never a part of each. ``again`` yields the letters sent on that
-    day, with the current data of each. A retired bundle is left out.
+    :data:`RECIPIENT` says who gets it. The name is the address's, or the subscriber's if the
+    address names nobody; never a part of each. ``again`` yields the letters sent on that day, with
+    the current data of each. A retired bundle is left out.
     """
     of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
     return reading.connection.stream(
@@ -330,28 +359,7 @@ def letters(
             AND e.publication_id = d.publication_id AND e.effort = d.effort
         LEFT JOIN bundles AS u
             ON u.account_id = :account_id AND u.bundle_id = e.bundle_id AND u.active = 1
-        LEFT JOIN terms AS m ON m.account_id = :account_id AND m.term_id = (
-            SELECT max(t.term_id) FROM terms AS t
-            WHERE t.account_id = :account_id AND t.subscription_id = d.subscription_id
-                AND t.kind <> 'extension')
-            AND NOT EXISTS (
-                SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
-                    AND t.subscription_id = d.subscription_id AND t.kind <> 'extension'
-                    AND {PAYER} = d.subscriber_id)
-        LEFT JOIN order_items AS i
-            ON i.account_id = :account_id AND i.order_item_id = m.order_item_id
-        LEFT JOIN orders AS o ON o.account_id = :account_id AND o.order_id = i.order_id
-        LEFT JOIN addresses AS b
-            ON b.account_id = :account_id AND b.address_id = d.billing_address_id
-        LEFT JOIN subscribers AS g ON g.account_id = :account_id AND g.delete_date IS NULL
-            AND m.term_id IS NOT NULL
-            AND g.subscriber_id = coalesce(o.subscriber_id, b.subscriber_id)
-        JOIN subscribers AS w ON w.account_id = :account_id
-            AND w.subscriber_id = coalesce(g.subscriber_id, d.subscriber_id)
-        LEFT JOIN addresses AS a ON a.account_id = :account_id AND a.address_id =
-            coalesce(CASE WHEN w.subscriber_id = d.subscriber_id THEN d.mailing_address_id
-                ELSE o.billing_address_id END,
-                CASE WHEN b.subscriber_id = w.subscriber_id THEN b.address_id END)
+        {RECIPIENT}
         ORDER BY d.publication_id, d.effort, d.subscription_id
         """,
         account_id=reading.account_id,
