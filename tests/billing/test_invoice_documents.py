@@ -11,6 +11,7 @@ from masthead.books import billing_settings, erasure, invoice_documents, invoice
 from masthead.circulation.ordering import Item
 from masthead.documents.template_files import export_templates
 from masthead.errors import BadInput, NotFound
+from masthead.store import audit
 from tests.billing.bureau import number_of, order
 from tests.documents.shown import lines_of
 from tests.servers import masthead
@@ -47,6 +48,19 @@ def test_documents_come_in_the_order_of_their_numbers(bureau: Desk) -> None:
     assert "Credit note C2026-000001" in note
     assert f"for invoice {numbers[1]} of 15 April 2026" in note
     assert "ordered twice" in note
+
+
+def test_writing_documents_is_recorded(bureau: Desk) -> None:
+    """rules, "Who did what": the record of a read is written before anything is output."""
+    numbers = [number_of(bureau, order(bureau, payer)) for payer in (1, 2)]
+    before = _recorded(bureau)
+    assert len(list(invoice_documents.documents(bureau.books, numbers))) == 2
+    (added,) = [each for each in _recorded(bureau) if each not in before]
+    assert added == f"2 documents written as PDF: {numbers[0]}, {numbers[1]}"
+
+
+def _recorded(desk: Desk) -> list[str]:
+    return [each.summary for each in audit.entries(desk.connection, account_id=desk.account_id)]
 
 
 def test_an_unknown_number_stops_before_any_document(bureau: Desk) -> None:

@@ -90,6 +90,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
             "subscription consent",
             "subscriber",
             "issue",
+            "letter",
             "renewals",
             *("complaint", "note", "replacement"),
             *("billing", "billing rates", "billing shipping", "journal", "mail", "payer"),

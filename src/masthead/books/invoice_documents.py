@@ -12,9 +12,10 @@ from masthead.billing.printed import PrintedInvoice, Seller, from_json
 from masthead.billing.settings import BillingSettings, lacking_for_letters
 from masthead.books.account import Books
 from masthead.books.invoicing import seller_of
-from masthead.contract.printable import listed
+from masthead.contract.printable import counted, listed
 from masthead.documents.rendering import Appearance, Renderer, many
 from masthead.errors import BadInput, NotFound
+from masthead.store import audit
 from masthead.store.billing.invoices import Invoice, invoice_numbered, invoices_by_id
 from masthead.store.billing.printing import printed_of
 from masthead.store.billing.settings import settings_of
@@ -47,11 +48,19 @@ def pdf_of(books: Books, invoice_id: int) -> bytes:
 def documents(books: Books, numbers: Sequence[str]) -> Iterator[Document]:
     """Yield the documents with these numbers, in their order; letter case does not count.
 
-    Raises NotFound and BadInput as ``pdf_of``: for a number before the first document is made.
+    The audit log records the reading. Raises NotFound and BadInput as ``pdf_of``: for a number
+    before the first document is made.
     """
     with books.read() as reading:
         found = [_printed(reading, invoice_numbered(reading, number)) for number in numbers]
         appearance = appearance_of(settings_of(reading))
+    audit.record_reading(
+        books.store,
+        books.actor,
+        f"{counted(len(found), 'document')} written as PDF: "
+        f"{', '.join(printed.number for printed in found)}",
+        account_id=books.account_id,
+    )
     with Renderer(appearance, processes=min(many(), max(len(found), 1))) as renderer:
         for printed, pdf in zip(found, renderer.pdfs(found), strict=True):
             yield Document(printed.number, pdf)

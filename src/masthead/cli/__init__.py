@@ -42,6 +42,7 @@ _COMMANDS = {
     "invoice": "invoices:invoice_group",
     "issue": "issues:issue",
     "journal": "journal:journal_group",
+    "letter": "letters:letter_group",
     "loads": "loads:loads_command",
     "mail": "mail:mail_group",
     "mirror": "mirror:mirror_group",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from masthead.books import Books, renewal_letters
+from masthead.books import Books, letters, renewal_letters
 from masthead.books.renewals import Due
 from masthead.documents.rendering import Renderer, in_parts, many
 from masthead.loading.pdf_files import PdfFiles
@@ -47,3 +47,38 @@ def copy_renewals(
 def _make(found: renewal_letters.Selected, files: PdfFiles) -> None:
     with Renderer(found.appearance, processes=many()) as renderer:
         files.write(renderer.parts(in_parts(found.letters)))
+
+
+def write_letters(
+    books: Books, kind: letters.LetterKind, path: Path, *, since: str | None = None
+) -> tuple[letters.Due, list[Path]]:
+    """Write the welcome or cancellation letters that are due as PDF, and note them as written.
+
+    Those of readers who want e-mail are queued instead. Letters are noted after all PDFs were made.
+    Raises what ``letters.due`` and ``letters.note_written`` do, and BadInput for an error of a
+    template, and if a file exists or cannot be written.
+    """
+    with PdfFiles(path) as files:
+        found = letters.due(books, kind, since=since)
+        _print(found, files)
+        letters.note_written(books, found)
+        return found, files.finish()
+
+
+def copy_letters_of(
+    books: Books, kind: letters.LetterKind, path: Path, written_on: str
+) -> tuple[letters.Due, list[Path]]:
+    """Write the letters that were printed on a day as PDF again; note nothing.
+
+    Raises what ``letters.written_again`` does, and BadInput as :func:`write_letters`.
+    """
+    with PdfFiles(path) as files:
+        found = letters.written_again(books, kind, written_on)
+        _print(found, files)
+        return found, files.finish()
+
+
+def _print(found: letters.Due, files: PdfFiles) -> None:
+    if found.printed:
+        with Renderer(found.appearance, processes=many()) as renderer:
+            files.write(renderer.parts(in_parts(found.printed)))
