@@ -59,6 +59,13 @@ class NotFound(MastheadError):
     """An id that does not exist in this account. The HTTP status is 404."""
 
 
+def no_subscriber(account_id: int, subscriber_id: int) -> NotFound:
+    """Return the error for the id of a subscriber that an account does not have."""
+    return NotFound(
+        f"account {account_id} has no subscriber {subscriber_id}", code="unknown_subscriber"
+    )
+
+
 class AccountGone(NotFound):
     """The account has been removed. The HTTP status is 403: its credentials open nothing."""
 

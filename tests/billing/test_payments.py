@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from masthead.books import payer_payments, payment_reversals, payments
+from masthead.books import orders, payer_payments, payment_reversals, payments
 from masthead.books.payer_payments import Incoming
-from masthead.circulation.ordering import Item
+from masthead.circulation.ordering import Item, Order, Person
 from tests.billing.bureau import TODAY, accounts, money, number_of, order, pay, refused, shown
 
 if TYPE_CHECKING:
@@ -154,3 +154,13 @@ def test_paying_an_order_pays_its_invoice_in_parts_too(bureau: Desk) -> None:
     payments.pay(bureau.books, one)
     assert shown(bureau, one).invoice.open_cents == 0
     assert "was paid on" in refused(bureau, payments.pay, one)
+
+
+def test_a_dry_run_of_an_order_promises_no_number(bureau: Desk) -> None:
+    """Another order may get the number first."""
+    for is_paid, kind in ((True, "receipt"), (False, "invoice")):
+        wanted = Order(Person(subscriber_id=1), (Item(bundle_id=1),), is_paid=is_paid)
+        dry = orders.place(bureau.books, wanted, dry_run=True)
+        assert f"paid, with a new {kind}; subscription" in dry.sentence
+        done = orders.place(bureau.books, wanted)
+        assert f", {kind} {done.invoice}; " in done.sentence

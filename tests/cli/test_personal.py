@@ -19,6 +19,7 @@ from tests.servers import MASTHEAD, environment, import_files, masthead, run, se
 if TYPE_CHECKING:
     from pathlib import Path
 
+FIND = "`masthead subscriber find` finds one by name or email"
 WHOM = ("--account=1", "--subscriber=1")
 ENTITIES = "customfields,subscriptions,subscribers,addresses,purchases,listdownloads,orders"
 
@@ -124,7 +125,7 @@ def test_a_terminal_is_asked(person: str, answer: bytes, *, is_erased: bool) -> 
 def test_who_does_not_exist_is_said(person: str, command: str) -> None:
     options = ["--yes"] if command == "erase" else []
     for account_id, subscriber_id, sentence in (
-        (1, 99, "account 1 has no subscriber 99\n"),
+        (1, 99, f"account 1 has no subscriber 99; {FIND}\n"),
         (9, 1, "there is no account 9; `masthead accounts list` lists all\n"),
     ):
         whom = (f"--account={account_id}", f"--subscriber={subscriber_id}")

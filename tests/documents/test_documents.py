@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from masthead.billing.printed import PrintedInvoice, Seller
+from masthead.billing.printed import Language, PrintedInvoice, Seller
 from masthead.documents.letter_samples import samples
 from masthead.documents.rendering import Appearance, Renderer
 from masthead.documents.samples import PAYER, SELLER, invoice
@@ -199,3 +199,13 @@ def test_the_days_of_a_period_are_printed_in_words(renderer: Renderer) -> None:
     line = msgspec.structs.replace(line, period="12 Ausgaben, bis 2027-11-30, 2027-13-01")
     shown = lines_of(renderer.pdf(msgspec.structs.replace(INVOICE, lines=(line,))))
     assert "Feldpost · 12 Ausgaben, bis 30. November 2027, 2027-13-01" in shown
+
+
+@pytest.mark.parametrize(("language", "tax", "vat"), [("en", "Tax", "VAT"), ("de", "Steuer", "Mw")])
+def test_a_seller_in_the_united_states_has_no_vat(
+    renderer: Renderer, language: Language, tax: str, vat: str
+) -> None:
+    american = msgspec.structs.replace(SELLER, country="US", vat_id="")
+    shown = "\n".join(lines_of(renderer.pdf(invoice("invoice", language, seller=american))))
+    assert vat not in shown
+    assert f"{tax} 7" in shown

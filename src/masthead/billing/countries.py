@@ -20,6 +20,9 @@ _EU = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO S
 EU = frozenset(_EU.split())
 """The members of the European Union."""
 
+WITHOUT_VAT = frozenset(("US",))
+"""Countries whose taxes on sales are no VAT: documents of their sellers say "tax"."""
+
 
 def country_code(text: str) -> str:
     """Return the code of a country, such as ``de``, in capitals. Raises BadInput for others."""

@@ -83,7 +83,8 @@ class Placed(NamedTuple):
     ``was_paid``: its payment was booked now. ``was_ended``: it is marked as paid, but has nothing
     left to pay for. ``subscriptions`` are those that it began or extended, and ``begun`` those that
     it began; ``cents`` is its grand total. ``newcomers`` are new subscribers who look like an
-    existing one. ``invoice`` is the number of its invoice or receipt, if the account bills.
+    existing one. ``invoice`` is the number of its invoice or receipt, if the account bills; it is
+    empty in a dry run, since another order can get the number before this one is taken.
     """
 
     order_id: int
@@ -115,7 +116,8 @@ class Placed(NamedTuple):
         price += "".join(f", {each.text}" for each in self.other_prices)
         said = f"order {self.order_id} of subscriber {self.subscriber_id}: {price}"
         if self.invoice is not None:
-            said += f", {'receipt' if self.was_paid else 'invoice'} {self.invoice}"
+            kind = "receipt" if self.was_paid else "invoice"
+            said += f", {kind} {self.invoice}" if self.invoice else f", with a new {kind}"
         if not self.subscriptions:
             return said
         word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
@@ -137,6 +139,8 @@ def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool
             placed = placed._replace(other_prices=_other_prices(change, placed))
         if not placed.is_known or placed.was_paid:
             change.say(placed.sentence)
+        if dry_run and placed.invoice is not None:
+            placed = placed._replace(invoice="")
         return placed._replace(newcomers=described(change, placed.newcomers))
 
 

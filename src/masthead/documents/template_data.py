@@ -5,6 +5,7 @@ from typing import Any
 
 import segno
 
+from masthead.billing.countries import WITHOUT_VAT
 from masthead.billing.printed import Line, Payer, PrintedInvoice, Seller
 from masthead.billing.references import spaced, transfer_code
 from masthead.documents.electronic_invoice import details_of, xml_of
@@ -32,6 +33,7 @@ def invoice_data(printed: PrintedInvoice, look: Look) -> dict[str, Any]:
         "payer": payer_data(printed.payer),
         "currency": printed.currency,
         "prices_with_tax": with_tax,
+        "tax_is_vat": printed.seller.country not in WITHOUT_VAT,
         "order_reference": text_of(printed.order_reference),
         "lines": [_line(line, words, with_tax=with_tax) for line in printed.lines],
         "tax_totals": [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from masthead.contract.kinds import Bit
 from masthead.contract.records import ERASURES, TABLES, TABLES_BY_NAME, Table
 from masthead.contract.shapes import Field
-from masthead.errors import NotFound
+from masthead.errors import no_subscriber
 from masthead.store import accounts, audit, commits, logins
 from masthead.store.database import Connection, Store, Value
 from masthead.store.staging import DERIVED, Staging
@@ -96,7 +96,7 @@ def forget_logins(
         subscriber_id=subscriber_id,
     )
     if email is None:
-        raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+        raise no_subscriber(account_id, subscriber_id)
     logins.forget_email(store, account_id, email)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from masthead.contract import billing, collecting, shapes, shown_records
 from masthead.contract import books as books_records
-from masthead.errors import NotFound
+from masthead.errors import no_subscriber
 from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
@@ -112,7 +112,7 @@ def data_of(connection: Connection, account_id: int, subscriber_id: int) -> Subs
         **whose,
     )
     if found is None:
-        raise NotFound(f"account {account_id} has no subscriber {subscriber_id}")
+        raise no_subscriber(account_id, subscriber_id)
 
     def rows(table: str, shape: type) -> list[Row]:
         # Sorted in Python: PostgreSQL's snapshots disable sorting, so ORDER BY would make it read

@@ -1,7 +1,7 @@
 """What a payer was billed and paid, one row for each movement (billing, "What must hold")."""
 
 from masthead.billing.payer_statements import Movement
-from masthead.errors import NotFound
+from masthead.errors import no_subscriber
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Reading
 
@@ -15,10 +15,7 @@ def payer_named(reading: Reading, subscriber_id: int) -> str:
         """,
         subscriber_id=subscriber_id,
     ):
-        raise NotFound(
-            f"account {reading.account_id} has no subscriber {subscriber_id}",
-            code="unknown_subscriber",
-        )
+        raise no_subscriber(reading.account_id, subscriber_id)
     return reader_named(reading, subscriber_id)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from masthead.circulation.addresses import FIELDS, refusal
 from masthead.contract.records import TABLES_BY_NAME
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput, NotFound, no_subscriber
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.staging import DERIVED
@@ -29,10 +29,7 @@ def names_of(books: Reading, subscriber_id: int) -> Texts:
         subscriber_id=subscriber_id,
     )
     if row is None:
-        raise NotFound(
-            f"account {books.account_id} has no subscriber {subscriber_id}",
-            code="unknown_subscriber",
-        )
+        raise no_subscriber(books.account_id, subscriber_id)
     *values, deleted = row
     if deleted is not None:
         raise BadInput(f"{reader_named(books, subscriber_id)} was deleted on {deleted[:10]}")

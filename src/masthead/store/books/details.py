@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.spans import Span
-from masthead.errors import NotFound
+from masthead.errors import no_subscriber
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.order_keys import listed
 from masthead.store.books.subscription import spans, stored_subscription
@@ -309,9 +309,7 @@ def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: i
         **one,
     )
     if found is None:
-        raise NotFound(
-            f"account {account_id} has no subscriber {subscriber_id}", code="unknown_subscriber"
-        )
+        raise no_subscriber(account_id, subscriber_id)
     addresses = connection.rows(
         f"""
         SELECT address_id, {_fields()} FROM addresses

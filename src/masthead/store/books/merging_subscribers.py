@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput, no_subscriber
 from masthead.store.books.merging_subscriptions import Pair, merge_subscriptions, pairs
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
@@ -121,10 +121,7 @@ def _check(books: Operation, subscriber_id: int) -> None:
         subscriber_id=subscriber_id,
     )
     if found is None:
-        raise NotFound(
-            f"account {books.account_id} has no subscriber {subscriber_id}",
-            code="unknown_subscriber",
-        )
+        raise no_subscriber(books.account_id, subscriber_id)
     delete_date, erased = found
     if erased is not None:
         raise BadInput("the reader was erased and cannot be merged")

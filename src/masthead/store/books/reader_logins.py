@@ -3,7 +3,7 @@
 import secrets
 from typing import NamedTuple
 
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput, no_subscriber
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.passwords import HASHER
 
@@ -37,10 +37,7 @@ def login_of(books: Reading, subscriber_id: int) -> Login:
         subscriber_id=subscriber_id,
     )
     if row is None:
-        raise NotFound(
-            f"account {books.account_id} has no subscriber {subscriber_id}",
-            code="unknown_subscriber",
-        )
+        raise no_subscriber(books.account_id, subscriber_id)
     email, code, has_password, delete_date = row
     found = books.rows_as(
         tuple[str],

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from masthead.errors import BadInput, NotFound
+from masthead.errors import BadInput, NotFound, no_subscriber
 from masthead.store.books.ids import next_ids
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation, Reading
@@ -66,10 +66,7 @@ def check_open(books: Operation, subscriber_id: int) -> None:
         subscriber_id=subscriber_id,
     )
     if found is None:
-        raise NotFound(
-            f"account {books.account_id} has no subscriber {subscriber_id}",
-            code="unknown_subscriber",
-        )
+        raise no_subscriber(books.account_id, subscriber_id)
     if found[0] is not None:
         raise BadInput(f"{reader_named(books, subscriber_id)} was deleted on {found[0][:10]}")
 
