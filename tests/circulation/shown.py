@@ -54,6 +54,7 @@ _WITH_TWO_KEYS = {
     "renewal_efforts": "publication_id, effort, issues_left",
     "renewals_sent": "term_id, effort, subscription_id, sent_on",
 }
+_USUAL = {int, str, type(None)}
 _MONEY = {"sub_total", "tax_total", "grand_total", "total", "unearned_revenue"}
 
 
@@ -95,6 +96,8 @@ def _sums(rows: Iterable[tuple[Any, ...]]) -> dict[Any, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, date):
+        return f"{value}"
     return int(value) if isinstance(value, bool) else value
 
 
@@ -107,7 +110,9 @@ def _in_cents(row: tuple[Any, ...], places: list[int]) -> tuple[Any, ...]:
 
 def _row(*values: Any) -> tuple[Any, ...]:
     """Return values as tables have them: days as texts, yes and no as 1 and 0."""
-    return tuple(f"{each}" if isinstance(each, date) else _plain(each) for each in values)
+    return tuple(
+        [each if type(each) in _USUAL else _plain(each) for each in values]  # millions of them
+    )
 
 
 def of_model(books: Books) -> Shown:
