@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.billing.printed import (
+    Language,
     Line,
     Payer,
     PrintedInvoice,
@@ -88,6 +89,21 @@ def test_the_totals_are_ordered_by_category_and_percentage_and_have_their_reason
         ("E", 0, 1000, "Steuerfreier Umsatz."),
         ("AE", 0, 1000, "Steuerschuldnerschaft des Leistungsempfängers (Reverse Charge)."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "reason"),
+    [
+        ("en", "Compensation for late payment, which is not subject to tax."),
+        ("de", "Schadensersatz wegen Zahlungsverzugs, nicht steuerbar."),
+    ],
+)
+def test_the_fee_of_a_reminder_has_a_reason_of_its_own(language: Language, reason: str) -> None:
+    """billing, "Reminders": it is no turnover, so that it is not merely exempt."""
+    fee = msgspec.structs.replace(_LINE, percent=0, category="E", tax=0, goods="fee")
+    assert [each.reason for each in tax_totals([fee], language)] == [reason]
+    exempt = msgspec.structs.replace(fee, goods="print")
+    assert reason not in {each.reason for each in tax_totals([fee, exempt], language)}
 
 
 def test_what_is_paid_is_not_due() -> None:

@@ -34,6 +34,11 @@ _REASONS: dict[tuple[str, str], str] = {
     ("de", "AE"): "Steuerschuldnerschaft des Leistungsempfängers (Reverse Charge).",
 }
 
+_REASONS_OF_FEES: dict[Language, str] = {
+    "en": "Compensation for late payment, which is not subject to tax.",
+    "de": "Schadensersatz wegen Zahlungsverzugs, nicht steuerbar.",
+}
+
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A part of what is printed. A field that has its default is left out of the JSON."""
@@ -163,7 +168,10 @@ _DECODER = msgspec.json.Decoder(PrintedInvoice)
 def tax_totals(lines: Iterable[Line], language: Language) -> tuple[TaxTotal, ...]:
     """Return the sums of lines by category and percentage, the highest percentage first."""
     sums: dict[tuple[Category, int], list[int]] = {}
+    with_goods = set()
     for line in lines:
+        if line.goods != "fee":
+            with_goods.add((line.category, line.percent))
         found = sums.setdefault((line.category, line.percent), [0, 0])
         found[0] += line.net
         found[1] += line.tax
@@ -174,7 +182,7 @@ def tax_totals(lines: Iterable[Line], language: Language) -> tuple[TaxTotal, ...
             percent=percent,
             net=net,
             tax=tax,
-            reason=reason_of(category, language),
+            reason=reason_of(category, language, is_fee=(category, percent) not in with_goods),
         )
         for (category, percent), (net, tax) in sorted(
             sums.items(), key=lambda each: (order.index(each[0][0]), -each[0][1])
@@ -182,8 +190,13 @@ def tax_totals(lines: Iterable[Line], language: Language) -> tuple[TaxTotal, ...
     )
 
 
-def reason_of(category: Category, language: Language) -> str:
-    """Return the sentence that says why a category has no tax; '' for categories without one."""
+def reason_of(category: Category, language: Language, *, is_fee: bool = False) -> str:
+    """Return the sentence that says why a category has no tax; '' for categories without one.
+
+    ``is_fee``: only fees of reminders have it.
+    """
+    if is_fee and category == "E":
+        return _REASONS_OF_FEES[language]
     return _REASONS.get((language, category), "")
 
 
