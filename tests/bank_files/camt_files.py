@@ -43,6 +43,7 @@ class Booked(NamedTuple):
     booked_on: str = "2026-11-03"
     value_date: str = "2026-11-02"
     bank_reference: str = ""
+    batch_id: str = ""
 
 
 class Form(NamedTuple):
@@ -118,6 +119,8 @@ def _money(amount: str) -> str:
 def _entry(entry: Booked, form: Form) -> str:
     is_new = form.version >= STATES_SINCE
     details = "".join(_detail(each, entry, form) for each in entry.details)
+    if entry.batch_id:
+        details = f"<Btch><PmtInfId>{entry.batch_id}</PmtInfId></Btch>{details}"
     return (
         f"<Ntry>{_money(entry.amount)}"
         f"<Sts>{_tag('Cd', entry.state) if is_new else entry.state}</Sts>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.bank_files.debits import Status, report
 from tests.circulation.today import TODAY
 
 if TYPE_CHECKING:
@@ -15,8 +16,11 @@ NUMBER = f"{TODAY.year}-000001"
 MONTH = "2190-01"
 """A month that has not ended, so it cannot be closed, and nothing is booked to it."""
 
-REFUSED = {"billing close", "mail cancel", "mail release"}
-"""What works on a small publisher only after a month, or after a mail."""
+REFUSED = {
+    *("billing close", "mail cancel", "mail release"),
+    *("debit run", "debit file", "debit collected"),
+}
+"""What works on a small publisher only after a month, after a mail, or in euros."""
 
 BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "books open": (),
@@ -144,6 +148,16 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "payment confirm": ("1",),
     "payment assign": ("2", "--payer=2"),
     "payment ignore": ("3", "--reason=not ours"),
+    "mandate add": ("1", "--iban=DE02120300000000202051"),
+    "mandate list": (),
+    "mandate rest": ("M1-1",),
+    "mandate resume": ("M1-1",),
+    "mandate end": ("M1-1", "--reason=revoked"),
+    "debit run": ("--on=2190-01-01",),
+    "debit list": (),
+    "debit file": ("1", "{}/debits.xml"),
+    "debit collected": ("1", "--on=2190-01-01"),
+    "debit returns": ("{}/report.xml",),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 
@@ -157,7 +171,7 @@ def books_commands(folder: str) -> dict[str, tuple[str, ...]]:
 
 
 def write_orders(folder: Path) -> None:
-    """Write the files of orders and of a card provider that two of the commands load."""
+    """Write the files that some of the commands read: of orders, a card provider, and a bank."""
     (folder / "payout.csv").write_text(
         f"day,gross,text\n2026-11-02,5.00,{NUMBER}\n2026-11-02,1.00,a\n2026-11-02,2.00,b\n",
         encoding="utf-8",
@@ -165,6 +179,7 @@ def write_orders(folder: Path) -> None:
     (folder / "payout.toml").write_text(
         "[columns]\ndate = 'day'\namount = 'gross'\nreference = 'text'\n", encoding="utf-8"
     )
+    (folder / "report.xml").write_text(report("MH1", claims=[Status("MH1-1")]), encoding="utf-8")
     (folder / "orders.csv").write_text(
         "external_reference,subscriber_id,bundle_id\nA-1,1,7\n", encoding="utf-8"
     )

@@ -143,6 +143,7 @@ class _Statement:
                 booked_day,
                 amount,
                 bank_reference=node.value("AcctSvcrRef"),
+                batch_id=node.value("NtryDtls/Btch/PmtInfId", "NtryDtls/Btch/MsgId"),
                 is_reversal=node.value("RvslInd") in {"true", "1"},
                 line=node.line,
             ),

@@ -69,6 +69,7 @@ def detail_of(node: Node, whole: Whole) -> Detail:
         end_to_end_id=_given(node.value("Refs/EndToEndId")),
         mandate_id=_given(node.value("Refs/MndtId")),
         bank_reference=node.value("Refs/AcctSvcrRef") or whole.entry.bank_reference,
+        batch_id=_given(node.value("Refs/PmtInfId", "Refs/MsgId")) or whole.entry.batch_id,
         return_reason=reason,
         line=node.line,
     )

@@ -24,6 +24,7 @@ class Entry(NamedTuple):
 
     ``cents`` is signed: more than 0 is money that came. ``fee`` was kept by the bank or provider,
     so the account has ``cents - fee`` more. ``iban`` and ``name`` are those of the other side.
+    ``batch_id`` is the id of the file or the batch of claims that the entry books, "" for others.
     ``return_reason`` is the bank's code or text if the entry gives an earlier movement back, and
     ``is_reversal`` says that the bank took back an entry of its own. ``line`` is its line in the
     file.
@@ -43,6 +44,7 @@ class Entry(NamedTuple):
     is_reversal: bool = False
     line: int = 0
     fingerprint: str = ""
+    batch_id: str = ""
 
 
 class Heading(NamedTuple):
@@ -100,8 +102,11 @@ def statements_of(parts: Iterable[Heading | Entry]) -> Iterator[Statement]:
 
 
 def _content(account: str, entry: Entry) -> str:
-    """Return all that tells an entry from others, the same for each file that has it."""
-    values = entry._replace(line=0, fingerprint="")
+    """Return all that tells an entry from others, the same for each file that has it.
+
+    The id of a batch does not count: it was not read when the first entries were stored.
+    """
+    *values, _ = entry._replace(line=0, fingerprint="")
     return json.dumps([account, *values], ensure_ascii=True, separators=(",", ":"))
 
 

@@ -181,6 +181,19 @@ class BillingSettings:
             lambda value: _TRUTH[value],
         ),
     ] = True
+    creditor_id: Annotated[
+        str,
+        Reading(
+            "Creditor identifier of the seller, for direct debits.", identifiers.creditor_identifier
+        ),
+    ] = ""
+    debit_notice_days: Annotated[
+        int, Reading("Days from an invoice to its direct debit, 1 to 365.", _number(1, 365))
+    ] = 14
+    mandate_rests_after: Annotated[
+        int,
+        Reading("Returned debits in a row after which a mandate rests, 1 to 9.", _number(1, 9)),
+    ] = 2
     invoice_number: Annotated[
         str, Reading("Form of an invoice's number: {number}, and {year}.", check_form)
     ] = "{year}-{number:06}"

@@ -23,7 +23,8 @@ from masthead.billing.matching import (
     words_of,
 )
 from masthead.books.account import Books
-from masthead.books.payer_payments import TEXT_MAX, Incoming, Received, receive
+from masthead.books.bank_claims import ClaimEntries
+from masthead.books.payer_payments import TEXT_MAX, Incoming, receive
 from masthead.books.settlement import Expected, look_ahead
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import printable
@@ -60,7 +61,7 @@ class Read(NamedTuple):
             said += f" ({printable('; '.join(texts))})"
         if entry.status == "proposed":
             said += f": perhaps invoice {self.number}"
-        elif entry.status == "settled":
+        elif entry.status == "settled" and self.number:
             said += f": invoice {self.number}"
         if entry.return_reason:
             said += f", returned: {printable(entry.return_reason)}"
@@ -142,6 +143,7 @@ class _Importing:
         self._file_id: int | None = None
         self._next_id = 0
         self._seen: set[str] = set()
+        self._debits = ClaimEntries(change)
         self._open: dict[int, int] = {}
         """What is open of the invoices that were paid by this file."""
         self._alike: dict[int, dict[frozenset[str], list[Claim]]] = {}
@@ -180,6 +182,9 @@ class _Importing:
             self._file_id = bank_entries.add_file(
                 self._change, file.name, file.digest, self._account, self._payment_type
             )
+        of_claims = self._debits.book(new)
+        debits = [each for each in new if each.fingerprint in of_claims]
+        new = [each for each in new if each.fingerprint not in of_claims]
         references = [_references(each) for each in new]
         named = self._named(new, references)
         unnamed = {each.cents for each, claims in zip(new, named, strict=True) if not claims}
@@ -213,6 +218,10 @@ class _Importing:
         for entry, own, claims in zip(new, references, named, strict=True):
             done = self._match(entry, own, claims)
             self._take(entry, done, found, _why_returned(claims, returned))
+        for entry in debits:
+            settled = of_claims[entry.fingerprint]
+            named_so = entry._replace(end_to_end_id=settled.name)
+            self._store(named_so, settled.match, settled.payment_id, settled.match.why)
         # Queued together: a payment writes what is queued, one statement for each table.
         for each in self.read[first:]:
             bank_entries.add_entry(self._change, each.entry)
@@ -266,16 +275,17 @@ class _Importing:
     def _take(
         self, entry: Entry, done: Match, found: dict[int, Invoice], why_returned: str
     ) -> None:
-        payment: Received | None = None
+        payment_id: int | None = None
         why = why_returned if entry.cents < 0 and why_returned else done.why
         if done.status == "settled" and done.claim is not None:
             invoice = found[done.claim.invoice_id]
             invoice = invoice._replace(open_cents=done.claim.open_cents)
             payment = receive(self._change, self._incoming(entry), invoice=invoice)
+            payment_id = payment.payment_id
             for each in payment.invoices:
                 self._open[each.invoice_id] = each.open_cents
             why = f"{payment.sentence} ({why})"
-        self._store(entry, done, payment, why)
+        self._store(entry, done, payment_id, why)
 
     def _now(self, claims: Sequence[Claim]) -> list[Claim]:
         """Return invoices with what is open of them after the entries before."""
@@ -295,7 +305,7 @@ class _Importing:
             entry.fingerprint,
         )
 
-    def _store(self, entry: Entry, done: Match, payment: Received | None, why: str) -> None:
+    def _store(self, entry: Entry, done: Match, payment_id: int | None, why: str) -> None:
         assert self._file_id is not None
         claim = done.claim
         stored = BankEntry(
@@ -308,7 +318,7 @@ class _Importing:
             status=done.status,
             subscriber_id=claim.subscriber_id if claim else None,
             invoice_id=claim.invoice_id if claim else None,
-            payment_id=payment.payment_id if payment else None,
+            payment_id=payment_id,
             name=entry.name or None,
             iban=entry.iban[-KEPT_OF_IBAN:] or None,
             reference=entry.reference or None,

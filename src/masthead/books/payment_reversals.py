@@ -11,8 +11,8 @@ from masthead.books.settlement import reopen
 from masthead.circulation.amounts import CENTS_MAX, in_currency
 from masthead.circulation.refunding import tax_of
 from masthead.errors import BadInput
-from masthead.store.billing import invoices, payments
-from masthead.store.billing.closed_months import check_bills
+from masthead.store.billing import claims, invoices, payments
+from masthead.store.billing.closed_months import check_bills, first_open_day
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.journal import post
 from masthead.store.billing.payments import Payment
@@ -80,14 +80,19 @@ def reverse(
             )
         if not 0 <= fee <= CENTS_MAX:
             raise BadInput("the fee is 0 or more", field="fee")
-        done = _take_back(change, payment, day, fee, checked_text(reason, "reason"))
+        done = take_back(change, payment, day, fee, checked_text(reason, "reason"))
         change.say(done.sentence)
     return done
 
 
-def _take_back(
+def take_back(
     change: Operation, payment: Payment, day: str, fee: int, reason: str | None
 ) -> Reversed:
+    """Take a payment back within a running operation; a closed month's is booked to an open day.
+
+    The claim whose money it was is returned. The caller writes the audit entry, and has checked
+    that the payment was not taken back before.
+    """
     settings = settings_of(change)
     allocated = payments.invoices_paid_by(change, payment.payment_id)
     found = {
@@ -95,7 +100,7 @@ def _take_back(
         for each in invoices.invoices_by_id(change, [key for key, _ in allocated])
     }
     opened = []
-    booked_on = day
+    booked_on = first_open_day(change, day)
     for invoice_id, cents in allocated:
         invoice = found[invoice_id]
         booked_on = max(booked_on, *payments.days_of(change, invoice_id))
@@ -138,6 +143,9 @@ def _take_back(
         [("bank", -payment.cents - fee), ("fees", fee), ("prepayments", payment.cents)],
         payment_id=reversal.payment_id,
     )
+    claim = claims.claim_of_payment(change, payment.payment_id)
+    if claim is not None:
+        claims.mark_returned(change, claim.claim_id, day, reason, fee)
     return Reversed(
         payment.payment_id,
         reversal.payment_id,

@@ -42,6 +42,7 @@ PAGES = {
     "bank-files": "Bank files: from the download of the bank to booked payments",
     "automatic-renewal": "Automatic renewal: consents, announcements and orders",
     "mail": "Mail: invoices and other documents by e-mail, sent once, and bounces",
+    "direct-debit": "Direct debit: mandates, files for the bank, and what comes back",
     "console": "The console: the publisher's people work in a browser",
     "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",

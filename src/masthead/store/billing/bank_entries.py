@@ -70,6 +70,20 @@ def known_fingerprints(books: Operation, fingerprints: Sequence[str]) -> set[str
     )
 
 
+def is_settled(books: Reading, end_to_end_id: str) -> bool:
+    """Return whether an entry with an end-to-end id settled something before."""
+    return bool(
+        books.row(
+            """
+            SELECT 1 FROM bank_entries
+            WHERE account_id = :account_id AND end_to_end_id = :end_to_end_id
+                AND status = 'settled' LIMIT 1
+            """,
+            end_to_end_id=end_to_end_id,
+        )
+    )
+
+
 def claims_named(
     books: Operation, numbers: Sequence[str], references: Sequence[str]
 ) -> list[Claim]:

@@ -1,0 +1,221 @@
+"""Debit runs: invoices are handed to the bank for collection (billing, "Direct debit").
+
+A run stores its claims in one transaction. Its file is written from what is stored, so it has the
+same bytes each time, and no invoice is in two files while it is with the bank. Nothing is paid by
+handing in: ``books.debit_collections`` books what the bank has collected. All amounts are cents.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from masthead.bank_files.pain008 import VERSIONS, Collection, Creditor, Version, pieces
+from masthead.billing.mandates import check_collection_day, message_id
+from masthead.billing.settings import BillingSettings
+from masthead.books.account import Books
+from masthead.circulation.amounts import in_currency
+from masthead.contract.moments import is_day
+from masthead.contract.printable import counted, listed
+from masthead.errors import BadInput
+from masthead.store.billing import claims, debit_runs, invoices
+from masthead.store.billing.claims import Claim, Selection
+from masthead.store.billing.closed_months import check_bills
+from masthead.store.billing.debit_runs import LeftOut, Part, Run
+from masthead.store.billing.settings import settings_of
+from masthead.store.books.operation import Operation
+
+__all__ = [
+    "Claim",
+    "File",
+    "Made",
+    "Part",
+    "Run",
+    "Shown",
+    "claims_of",
+    "file_of",
+    "listed_runs",
+    "run",
+]
+
+
+class Made(NamedTuple):
+    """A run, its parts by scheme and sequence, and what it left out.
+
+    ``run.claims`` is 0 if nothing was due: nothing was stored then.
+    """
+
+    run: Run
+    parts: Sequence[Part]
+    left_out: LeftOut
+    currency: str
+
+    @property
+    def sentence(self) -> str:
+        """What is handed in, for which day, and what is not."""
+        run = self.run
+        if not run.claims:
+            return f"no invoice can be collected on {run.collected_on}{self._left_out}"
+        kinds = [f"{each.claims} {each.scheme.upper()} {each.sequence}" for each in self.parts]
+        return (
+            f"debit run {run.debit_run_id} collects {counted(run.claims, 'invoice')} of "
+            f"{in_currency(run.cents, self.currency)} on {run.collected_on}: "
+            f"{', '.join(kinds)}{self._left_out}"
+        )
+
+    @property
+    def _left_out(self) -> str:
+        words = [
+            (self.left_out.announced, "issued too late to be announced"),
+            (self.left_out.resting, "of a mandate that rests"),
+            (self.left_out.with_bank, "with the bank already"),
+        ]
+        found = [f"{count} {said}" for count, said in words if count]
+        return f"; left out: {listed(found)}" if found else ""
+
+
+class Shown(NamedTuple):
+    """A run in a list, with its parts by scheme, sequence and status."""
+
+    run: Run
+    parts: Sequence[Part]
+    currency: str
+
+    @property
+    def sentence(self) -> str:
+        """The run, and what became of its claims."""
+        run = self.run
+        said = (
+            f"debit run {run.debit_run_id}  {run.collected_on}  {counted(run.claims, 'claim')} of "
+            f"{in_currency(run.cents, self.currency)}"
+        )
+        sums: dict[str, tuple[int, int]] = {}
+        for each in self.parts:
+            number, cents = sums.get(each.status, (0, 0))
+            sums[each.status] = (number + each.claims, cents + each.cents)
+        words = {"sent": "with the bank", "paid": "paid", "returned": "returned"}
+        for status, (number, cents) in sorted(sums.items()):
+            said += f"; {number} {words[status]} ({in_currency(cents, self.currency)})"
+        return said
+
+
+def run(books: Books, day: str, *, version: str = VERSIONS[0], dry_run: bool = False) -> Made:
+    """Hand in all invoices that can be collected on a day.
+
+    They are open, due by the day, announced long enough before (``debit_notice_days``), of a payer
+    with an active mandate, and not with the bank. A run without any stores nothing. Raises BadInput
+    for a day for which a bank takes no file today, an account that has no euros, and settings
+    without a name, an IBAN and a creditor identifier.
+    """
+    if not is_day(day):
+        raise BadInput(f"{day!r} is not a day such as 2026-11-05", field="collected_on")
+    with books.change(dry_run=dry_run) as change:
+        check_bills(change)
+        check_collection_day(day, change.today)
+        settings = settings_of(change)
+        creditor = _creditor(change, settings)
+        done = _run(change, settings, day, _version(version), creditor)
+        if done.run.claims:
+            change.say(done.sentence)
+    return done
+
+
+def _run(
+    change: Operation, settings: BillingSettings, day: str, version: Version, creditor: str
+) -> Made:
+    noticed = timedelta(days=settings.debit_notice_days)
+    issued_by = (date.fromisoformat(day) - noticed).isoformat()
+    out = debit_runs.left_out(change, day, issued_by)
+    run_id = change.new_id("debit_runs")
+    made = Run(run_id, change.now, day, message_id(change.now, run_id), version, 0, 0, creditor)
+    debit_runs.add_run(change, made)
+    number, cents = debit_runs.add_claims(change, run_id, made.message_id, day, issued_by)
+    if not number:
+        debit_runs.drop_run(change, run_id)
+        return Made(made, (), out, change.currency)
+    debit_runs.finish_run(change, run_id, number, cents)
+    parts = debit_runs.parts_of_run(change, run_id)
+    return Made(made._replace(claims=number, cents=cents), parts, out, change.currency)
+
+
+def _version(text: str) -> Version:
+    for version in VERSIONS:
+        if text == version:
+            return version
+    raise BadInput(f"{text!r} is not a version that is written: {listed(VERSIONS, 'or')} is")
+
+
+def _creditor(change: Operation, settings: BillingSettings) -> str:
+    if change.currency != "EUR":
+        raise BadInput(
+            f"the account has {change.currency}, and direct debits of the SEPA are in EUR"
+        )
+    needed = ("seller_name", "seller_iban", "creditor_id")
+    missing = [name for name in needed if not getattr(settings, name)]
+    if missing:
+        raise BadInput(
+            f"a file for the bank needs {listed(missing)}, which "
+            f"{'is' if len(missing) == 1 else 'are'} not set",
+            code="billing_settings_missing",
+        )
+    creditor = Creditor(
+        settings.seller_name, settings.seller_iban, settings.seller_bic, settings.creditor_id
+    )
+    return msgspec.json.encode(creditor._asdict()).decode()
+
+
+class File(NamedTuple):
+    """The file of a run: its text, piece by piece, which can be read once."""
+
+    run: Run
+    pieces: Iterator[str]
+
+
+@contextmanager
+def file_of(books: Books, run_id: int) -> Iterator[File]:
+    """Yield the file of a run for the bank, pain.008; it has the same bytes each time.
+
+    Raises NotFound if there is no such run, BadInput if an account is gone, such as by erasing its
+    payer.
+    """
+    with books.scan() as reading:
+        found = debit_runs.find_run(reading, run_id)
+        debit_runs.check_accounts(reading, run_id)
+        collection = Collection(
+            found.version,
+            found.message_id,
+            found.created_at,
+            found.collected_on,
+            Creditor(**msgspec.json.decode(found.creditor)),
+            found.claims,
+            found.cents,
+        )
+        yield File(found, pieces(collection, debit_runs.batches_of(reading, found)))
+
+
+def listed_runs(books: Books, *, after: int = 0, limit: int = 100) -> list[Shown]:
+    """Return the runs after an id, by id, with what became of their claims."""
+    with books.read() as reading:
+        return [
+            Shown(each, debit_runs.parts_of_run(reading, each.debit_run_id), reading.currency)
+            for each in debit_runs.list_runs(reading, after=after, limit=limit)
+        ]
+
+
+def claims_of(
+    books: Books, run_id: int, *, after: int = 0, limit: int = 100
+) -> list[tuple[Claim, str]]:
+    """Return claims of a run after an id, by id, each with the number of its invoice.
+
+    Raises NotFound if there is no such run.
+    """
+    with books.read() as reading:
+        debit_runs.find_run(reading, run_id)
+        found = claims.claims_of(reading, Selection(run_id), after=after, limit=limit)
+        numbers = {
+            each.invoice_id: each.number_text
+            for each in invoices.invoices_by_id(reading, {each.invoice_id for each in found})
+        }
+        return [(each, numbers[each.invoice_id]) for each in found]
