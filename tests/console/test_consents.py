@@ -12,8 +12,8 @@ from tests.console.browser import input_values, text_of
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
+    from tests.console.bookkeeping import Office
     from tests.console.browser import Browser
-    from tests.console.conftest import Office
 
 ADA = "/subscribers/1"
 

@@ -17,13 +17,13 @@ from masthead.books import Books, opening
 from masthead.cli.audit import actor
 from masthead.cli.demo_bank import MAPPING, TO_TRY
 from masthead.cli.demo_books import work_a_morning
-from masthead.databases.urls import sqlite_path
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
 from masthead.store import accounts, find_store, open_store, system_clock
 from masthead.store.account_removal import remove_account
 from masthead.store.migrations import steps
+from masthead.store.sqlite import SqliteStore
 
 DEMO_DATABASE = "sqlite:///masthead-demo.db"
 DEMO_CREDENTIALS = ("demo-key", "demo-login")
@@ -107,8 +107,8 @@ def _load_nights(database: str, folder: Path) -> None:
 
 def _folder_of(database: str) -> Path:
     """Return the folder of the demo's database."""
-    path = sqlite_path(database)
-    return Path() if path is None else path.parent
+    store = find_store(database)
+    return store.path.parent if isinstance(store, SqliteStore) else Path()
 
 
 def _earlier(offset_us: int) -> int:
