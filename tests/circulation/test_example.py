@@ -7,6 +7,7 @@ stands here: the tests read its tables.
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -20,40 +21,26 @@ from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.ordering import NOBODY, Item, Order, Person
 from masthead.circulation.tables import written
 from tests.circulation.desk import Desk, at_desk
+from tests.docs import page_tables
 from tests.docs.pages import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.docs.page_tables import Row
     from tests.servers import Store
 
 PAGE = (ROOT / "docs" / "circulation-example.md").read_text()
 PUBLICATIONS = {"Tide": 1, "Gale": 2}
 NOTHING = "-"
 
-Row = list[str]
-
-
-def tables(text: str = PAGE) -> list[list[Row]]:
-    """Return the tables of a text, each as its rows of cells, the header first."""
-    found: list[list[Row]] = []
-    for is_table, lines in groupby(text.splitlines(), lambda line: line.startswith("|")):
-        if is_table:
-            rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
-            found.append([rows[0], *rows[2:]])
-    return found
-
-
-def table(*header: str, text: str = PAGE) -> list[Row]:
-    """Return the rows of the only table of a text whose header begins so."""
-    (found,) = (rows for rows in tables(text) if rows[0][: len(header)] == list(header))
-    return found[1:]
-
+table = partial(page_tables.table, PAGE)
+"""The rows of the only table of the page whose header begins so."""
 
 ISSUES = table("issue", "of", "date")
 STEPS = [(day, step) for day, step, _ in table("day", "step")]
 READERS = {
-    int(number): (name, table("step", "issues", text=section))
+    int(number): (name, page_tables.table(section, "step", "issues"))
     for name, number, section in re.findall(
         r"^### ([^\n]+) \(subscription (\d+)\)$(.+?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL
     )

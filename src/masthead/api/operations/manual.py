@@ -38,6 +38,7 @@ PAGES = {
     "circulation-rules": "The rules of circulation: terms, issues, money, reports",
     "circulation-example": "A worked example of circulation: every figure by hand",
     "finance": "For finance: bills, tax, payments and the journal, from the first day",
+    "billing-example": "A worked example of billing: every figure by hand",
     "documents": "Documents: templates of invoices, receipts and credit notes",
     "bank-files": "Bank files: from the download of the bank to booked payments",
     "automatic-renewal": "Automatic renewal: consents, announcements and orders",
