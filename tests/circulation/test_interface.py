@@ -146,6 +146,22 @@ def test_an_order_shows_in_operations_7_and_9_and_in_the_feed(partner: Partner) 
     assert shown["date_expired"] == expired_before(DAYS[0])
 
 
+def test_of_automatic_renewal_only_the_order_shows(partner: Partner) -> None:
+    """interface, operations 4, 7 and 9; billing, "Automatic renewal"."""
+    partner.run("catalogue", "bundle", "add", "One", "--line=1:1:Print:3")
+    partner.run("order", "add", "--subscriber=1", "--bundle=4", "--paid")
+    assert partner.run("subscription", "consent", "give", 1, "--bundle=1", "--words=yes") == {}
+    partner.run("billing", "settings", "renewal_days=365")
+    assert partner.run("renewals", "automatic") == {}
+    partner.run("billing", "settings", "renewal_notice_days=0")
+    partner.run("subscription", "consent", "stop", 1)
+    assert partner.run("subscription", "consent", "give", 1, "--bundle=1", "--words=yes") == {}
+    changed = partner.run("renewals", "automatic")
+    assert set(changed) == {"orders", "purchases", "subscriptions"}
+    assert changed["purchases"][0]["total"] == "37.45"
+    assert partner.subscription(1)["issues"] == "13"
+
+
 def test_a_closed_issue_shows_as_a_list_and_as_one_received(partner: Partner) -> None:
     """interface, operations 3, 4, 7 and 10."""
     partner.run("order", "add", "--subscriber=1", "--bundle=1", "--paid")

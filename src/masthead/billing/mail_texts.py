@@ -7,7 +7,7 @@ their currency, so that no package is needed for them.
 from datetime import date
 from typing import NamedTuple
 
-from masthead.billing.printed import Language, PrintedInvoice
+from masthead.billing.printed import Language, PrintedInvoice, Seller
 from masthead.billing.references import spaced
 from masthead.contract.moments import in_words
 from masthead.contract.printable import printable, single_spaced
@@ -85,7 +85,7 @@ def words_of(printed: PrintedInvoice) -> MailWords:
     if values["email"]:
         lines += ["", texts["questions"]]
     text = "\n".join(line.format(**values) for line in lines)
-    return MailWords(texts[printed.kind].format(**values), f"{text}\n\n{signature_of(printed)}\n")
+    return MailWords(texts[printed.kind].format(**values), f"{text}\n\n{signature_of(seller)}\n")
 
 
 def _how_to_pay(printed: PrintedInvoice) -> list[str]:
@@ -97,9 +97,8 @@ def _how_to_pay(printed: PrintedInvoice) -> list[str]:
     return said
 
 
-def signature_of(printed: PrintedInvoice) -> str:
+def signature_of(seller: Seller) -> str:
     """Return the seller as it stands below a mail: the name, the address, the tax number."""
-    seller = printed.seller
     place = " ".join(filter(None, (seller.postal_code, seller.city)))
     lines = (seller.name, seller.street, place, seller.vat_id or seller.tax_number)
     return "\n".join(one_line(line) for line in lines if line.strip())

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
+from masthead.billing.announcement_mails import words_of_announcement
 from masthead.billing.automatic_renewals import (
     Schedule,
     copies_of,
@@ -20,11 +21,17 @@ from masthead.billing.automatic_renewals import (
 )
 from masthead.books import order_files, orders
 from masthead.books.account import Books
+from masthead.books.invoicing import seller_of
 from masthead.books.orders import Price
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.contract.printable import counted
-from masthead.store.billing import announced_renewals, renewal_consents
+from masthead.store.billing import (
+    announced_renewals,
+    announcements_printed,
+    outbox,
+    renewal_consents,
+)
 from masthead.store.billing.announced_renewals import (
     Announced,
     AnnouncedRow,
@@ -56,11 +63,12 @@ class Refused(NamedTuple):
 class Announcements(NamedTuple):
     """The renewals that were announced: how many, and what they cost together.
 
-    ``stopped`` are consents that ended, such as by a cancelling.
+    ``mailed`` of them go by e-mail. ``stopped`` are consents that ended, such as by a cancelling.
     """
 
     announced: int
     cents: int
+    mailed: int
     stopped: int
     refused: tuple[Refused, ...]
     currency: str
@@ -73,6 +81,8 @@ class Announcements(NamedTuple):
             verb = "was" if self.announced == 1 else "were"
             cents = in_currency(self.cents, self.currency)
             said = f"{counted(self.announced, 'renewal')} {verb} announced, of {cents} in all"
+        if self.mailed:
+            said += f", {self.mailed:,} by e-mail"
         if self.stopped:
             said += f"; {counted(self.stopped, 'consent')} ended"
         return f"{said}{_refused(self.refused)}"
@@ -124,6 +134,7 @@ def announce(books: Books, *, dry_run: bool = False) -> Announcements:
             done = done._replace(
                 announced=done.announced + part.announced,
                 cents=done.cents + part.cents,
+                mailed=done.mailed + part.mailed,
                 refused=done.refused + part.refused,
             )
     return done
@@ -139,7 +150,7 @@ def _begin(books: Books, *, dry_run: bool) -> Announcements:
                 f"{counted(stopped, 'consent')} to automatic renewal ended, and "
                 f"{counted(announcements, 'announced renewal')} with them"
             )
-        return Announcements(0, 0, stopped, (), change.currency)
+        return Announcements(0, 0, 0, stopped, (), change.currency)
 
 
 def _announce_some(
@@ -151,7 +162,7 @@ def _announce_some(
         today = date.fromisoformat(change.today)
         plan = announced_renewals.plans(change).get(publication_id)
         if plan is None:
-            return Announcements(0, 0, 0, (), change.currency), None
+            return Announcements(0, 0, 0, 0, (), change.currency), None
         before = first_not_due(plan, schedule, today) or date.max
         found = announced_renewals.to_announce(
             change, publication_id, before.isoformat(), after, _TOGETHER
@@ -170,10 +181,32 @@ def _announce_some(
             cents += price.net + price.tax
             rows.append(_row(change, each, price, day.isoformat(), reason))
         announced_renewals.announce(change, rows)
-        done = Announcements(len(rows) - len(refused), cents, 0, tuple(refused), change.currency)
+        mailed = _queue_mails(change, [each.payer_id for each in found], rows)
+        number = len(rows) - len(refused)
+        done = Announcements(number, cents, mailed, 0, tuple(refused), change.currency)
         if rows:
             change.say(f"automatic renewal: {done.sentence}")
     return done, found[-1].subscription_id if len(found) == _TOGETHER else None
+
+
+def _queue_mails(change: Operation, payers: Sequence[int], rows: Sequence[AnnouncedRow]) -> int:
+    """Queue the mails of announcements to payers who want mails; return how many."""
+    addresses = outbox.addresses_of(change, payers)
+    mailed = [
+        row.announcement_id
+        for payer, row in zip(payers, rows, strict=True)
+        if payer in addresses and row.status == "announced"
+    ]
+    if not mailed:
+        return 0
+    settings = settings_of(change)
+    seller = seller_of(settings)
+    for each in announcements_printed.printed_announcements(change, settings, seller, mailed):
+        payer_id = each.payer.subscriber_id
+        about = outbox.About(subscription_id=each.subscription_id)
+        words = outbox.Words(*words_of_announcement(each))
+        outbox.queue_to(change, addresses[payer_id], "announcement", payer_id, about, words)
+    return len(mailed)
 
 
 def _row(

@@ -1,17 +1,17 @@
-"""``masthead renewals``: efforts, select, automatic."""
+"""``masthead renewals``: efforts, select, automatic, announcements."""
 
 from pathlib import Path
 
 import click
 
-from masthead.books import automatic_renewals, renewals
+from masthead.books import announcement_letters, automatic_renewals, renewals
 from masthead.books.catalogue import Bundle
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
-from masthead.loading.letter_pdfs import copy_renewals, send_renewals
+from masthead.loading.letter_pdfs import copy_renewals, send_renewals, write_announcements
 
 
 @click.group("renewals")
@@ -211,4 +211,36 @@ def automatic(account: int | None, database: str, *, dry_run: bool) -> None:
     click.echo(printable(renewed.sentence))
     for each in (*announced.refused, *renewed.refused):
         click.echo(printable(each.sentence))
+    letters = 0 if dry_run else announcement_letters.count(books)
+    if letters:
+        goes = "goes" if letters == 1 else "go"
+        click.echo(
+            f"{counted(letters, 'announcement')} of today {goes} by letter: `masthead renewals "
+            "announcements --to FILE.pdf` writes them"
+        )
     end_of(dry_run=dry_run)
+
+
+@renewals_group.command("announcements")
+@click.option(
+    "--to",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    required=True,
+    help="File for the letters, which ends in .pdf; one that exists is not replaced.",
+)
+@click.option("--on", "day", type=Day(), help="The day of the announcements; today by default.")
+@account_options
+def announcements(file: Path, day: str | None, account: int | None, database: str) -> None:
+    """Write the letters that announce automatic renewals, by the templates of the account.
+
+    Payers who want e-mail get the announcement by `masthead mail send` instead; if their address
+    is on hold, they are among the letters. Renewals that were stopped since are left out. The
+    letters of a day can be written any number of times. More than 200 become several files, such
+    as letters-1.pdf and letters-2.pdf.
+    """
+    found, files = write_announcements(books_of(account, database), file, day)
+    for path in files:
+        click.echo(printable(str(path)))
+    click.echo(f"{counted(found.count, 'letter')} of {found.day}")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from masthead.books import Books, letters, renewal_letters
+from masthead.books import Books, announcement_letters, letters, renewal_letters
 from masthead.books.renewals import Due
 from masthead.documents.rendering import Renderer, in_parts, many
 from masthead.loading.pdf_files import PdfFiles
@@ -42,6 +42,28 @@ def copy_renewals(
         )
         files.finish()
         return found.due
+
+
+def write_announcements(
+    books: Books, path: Path, day: str | None = None
+) -> tuple[announcement_letters.Selected, list[Path]]:
+    """Write the letters that announce renewals on a day as PDF, by default of today.
+
+    The audit log records the reading. Raises what ``announcement_letters.selected`` does, and
+    BadInput as :func:`send_renewals`.
+    """
+    with PdfFiles(path) as files:
+        with announcement_letters.selected(books, day) as found:
+            if found.count:
+                with Renderer(found.appearance, processes=many()) as renderer:
+                    files.write(renderer.parts(in_parts(found.letters)))
+        audit.record_reading(
+            books.store,
+            books.actor,
+            f"announcements of renewal of {found.day} were written",
+            account_id=books.account_id,
+        )
+        return found, files.finish() if found.count else []
 
 
 def _make(found: renewal_letters.Selected, files: PdfFiles) -> None:

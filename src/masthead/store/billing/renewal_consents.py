@@ -71,7 +71,7 @@ def add_consent(change: Operation, consent: Consent) -> None:
 
 
 def stop_consent(change: Operation, consent_id: int, reason: str | None) -> None:
-    """Stop a consent today, and the renewal that was announced by it."""
+    """Stop a consent today, and the renewal that was announced by it, with its mail."""
     change.change(
         """
         UPDATE renewal_consents SET stopped_on = :today, stop_reason = :reason
@@ -79,6 +79,16 @@ def stop_consent(change: Operation, consent_id: int, reason: str | None) -> None
         """,
         today=change.today,
         reason=reason,
+        consent_id=consent_id,
+    )
+    change.change(
+        """
+        UPDATE mails SET status = 'cancelled'
+        WHERE account_id = :account_id AND kind = 'announcement' AND status = 'queued'
+            AND subscription_id IN (
+                SELECT v.subscription_id FROM renewal_consents AS v
+                WHERE v.account_id = :account_id AND v.consent_id = :consent_id)
+        """,
         consent_id=consent_id,
     )
     stop_announcements(change)
