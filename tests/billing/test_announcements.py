@@ -141,11 +141,11 @@ def test_the_letters_of_a_day_are_written_again_as_pdf(bureau: Desk, tmp_path: P
     bureau.to("2026-04-25")
     for name in ("one.pdf", "again.pdf"):
         found, files = write_announcements(bureau.books, tmp_path / name, ANNOUNCED)
-        assert (found.count, files) == (2, [tmp_path / name])
+        assert (found.number, files) == (2, [tmp_path / name])
         assert files[0].read_bytes().startswith(b"%PDF-")
     assert (tmp_path / "one.pdf").read_bytes() == (tmp_path / "again.pdf").read_bytes()
     found, files = write_announcements(bureau.books, tmp_path / "none.pdf")
-    assert (found.count, files) == (0, [])
+    assert (found.number, files) == (0, [])
     with pytest.raises(BadInput, match="is still to come"):
         write_announcements(bureau.books, tmp_path / "later.pdf", "2026-05-01")
 

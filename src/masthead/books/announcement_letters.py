@@ -21,7 +21,7 @@ class Selected(NamedTuple):
     """Letters to print: the day of the announcements, how many, their looks, what they print."""
 
     day: str
-    count: int
+    number: int
     appearance: Appearance
     letters: Iterator[PrintedAnnouncement]
 

@@ -243,4 +243,4 @@ def announcements(file: Path, day: str | None, account: int | None, database: st
     found, files = write_announcements(books_of(account, database), file, day)
     for path in files:
         click.echo(printable(str(path)))
-    click.echo(f"{counted(found.count, 'letter')} of {found.day}")
+    click.echo(f"{counted(found.number, 'letter')} of {found.day}")

@@ -54,7 +54,7 @@ def write_announcements(
     """
     with PdfFiles(path) as files:
         with announcement_letters.selected(books, day) as found:
-            if found.count:
+            if found.number:
                 with Renderer(found.appearance, processes=many()) as renderer:
                     files.write(renderer.parts(in_parts(found.letters)))
         audit.record_reading(
@@ -63,7 +63,7 @@ def write_announcements(
             f"announcements of renewal of {found.day} were written",
             account_id=books.account_id,
         )
-        return found, files.finish() if found.count else []
+        return found, files.finish() if found.number else []
 
 
 def _make(found: renewal_letters.Selected, files: PdfFiles) -> None:
