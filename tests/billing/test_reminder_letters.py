@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+import pytest
+
+from masthead.billing import reminder_mails
+from masthead.billing.mail_texts import MailWords
+from masthead.billing.printed_reminders import PrintedReminder, from_json
 from masthead.billing.reminding import Level
 from masthead.books import erasure, payer_payments, reminder_documents, reminder_levels, reminders
 from masthead.books.payer_payments import Incoming
+from masthead.documents.letter_samples import samples
 from tests.billing.bureau import order, refused
+from tests.billing.outboxes import begin_mail
 from tests.documents.shown import lines_of
 
 if TYPE_CHECKING:
@@ -57,3 +65,39 @@ def test_a_day_has_its_own_letters(bureau: Desk) -> None:
     assert (
         refused(bureau, write, "2026-05-10") == "2026-05-10 is still to come; today is 2026-05-09"
     )
+
+
+def test_a_payer_who_wants_mails_gets_the_letter_by_mail(bureau: Desk) -> None:
+    begin_mail(bureau, 2)
+    _reminded(bureau)
+    (mail,) = [row for row in bureau.table("mails") if row["kind"] == "reminder"]
+    (reminder,) = [row for row in bureau.table("reminders") if row["subscriber_id"] == 2]
+    assert (mail["reminder_id"], mail["address"]) == (reminder["reminder_id"], "ben@example.org")
+    assert mail["subject"] == "Reminder from Tide Press"
+    assert mail["text"].splitlines()[:5] == [
+        "Good day Ben Ames,",
+        "",
+        "attached is a reminder of what is open: 3.50 USD. Please pay by 16 May 2026.",
+        "What is not paid has ended: we send no more issues, and its price is taken off.",
+        "Please pay with the reference RF15 2026 0000 02.",
+    ]
+    assert "  2026-000002 of 15 April 2026: 2.84 USD" in mail["text"]
+    assert reminder_mails.words_of(from_json(reminder["printed"])) == MailWords(
+        mail["subject"], mail["text"]
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("then_do", ["nothing", "stop"])
+def test_the_words_of_a_reminder_say_only_what_it_asks_for(language: str, then_do: str) -> None:
+    """The samples of documents, in both languages, and with nothing left to pay."""
+    sample = dict(samples())[f"reminder-{language}"]
+    assert isinstance(sample, PrintedReminder)
+    printed = msgspec.structs.replace(sample, then_do=then_do)
+    words = reminder_mails.words_of(printed)
+    assert "\n" not in words.subject
+    assert "{" not in words.text
+    iban = "DE02 1203 0000 0000 2020 51"
+    assert iban in words.text
+    settled = msgspec.structs.replace(printed, credit=printed.due + printed.credit)
+    assert iban not in reminder_mails.words_of(settled).text

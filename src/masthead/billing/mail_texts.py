@@ -20,7 +20,7 @@ class MailWords(NamedTuple):
     text: str
 
 
-_TEXTS: dict[Language, dict[str, str]] = {
+TEXTS: dict[Language, dict[str, str]] = {
     "en": {
         "invoice": "Invoice {number} from {seller}",
         "receipt": "Receipt {number} from {seller}",
@@ -55,6 +55,7 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "questions": "Bei Fragen schreiben Sie an {email}.",
     },
 }
+"""The sentences by language; ``billing.reminder_mails`` takes some of them too."""
 
 
 def words_of(printed: PrintedInvoice) -> MailWords:
@@ -62,7 +63,7 @@ def words_of(printed: PrintedInvoice) -> MailWords:
 
     The subject has one line, whatever names the document prints.
     """
-    texts = _TEXTS[printed.language]
+    texts = TEXTS[printed.language]
     seller = printed.seller
     values = {
         "number": one_line(printed.number),

@@ -6,6 +6,7 @@ All amounts are whole cents, with tax.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from masthead.billing import reminder_mails
 from masthead.billing.printed import Payer
 from masthead.billing.printed_reminders import PrintedReminder, RemindedInvoice, to_json
 from masthead.billing.reminding import REST_DAYS, Due, Letter, day_after
@@ -14,6 +15,7 @@ from masthead.books import refunds
 from masthead.books.credit_notes import credit_what_ended
 from masthead.books.invoicing import seller_of
 from masthead.books.reminder_fees import bill_fee
+from masthead.store.billing import outbox
 from masthead.store.billing import reminders as stored
 from masthead.store.billing.printing import headings_of
 from masthead.store.billing.reminders import Reminder
@@ -33,11 +35,12 @@ _REASON = {
 
 
 class _Read(NamedTuple):
-    """What the letters of some payers print, by order, invoice and payer."""
+    """What the letters of some payers print, by order, invoice and payer; and who wants mails."""
 
     payers: Mapping[int, Payer]
     first_lines: Mapping[int, str]
     open_fees: Mapping[int, int]
+    addresses: Mapping[int, str]
 
 
 class _Note(NamedTuple):
@@ -77,11 +80,13 @@ def write_letters(
 def _read(change: Operation, letters: Sequence[Letter]) -> _Read:
     orders = [each.leading.invoice.order_id for each in letters]
     ids = [each.invoice.invoice_id for letter in letters for each in letter.due]
+    payers = [each.subscriber_id for each in letters]
     headings = headings_of(change, [each for each in orders if each is not None])
     return _Read(
         {order_id: heading.payer for order_id, heading in headings.items()},
         stored.first_lines(change, ids),
-        stored.open_fees(change, [each.subscriber_id for each in letters]),
+        stored.open_fees(change, payers),
+        outbox.addresses_of(change, payers),
     )
 
 
@@ -144,6 +149,16 @@ def _write(
             read_until=read_until,
         )
         stored.add_reminder(change, reminder, to_json(record) if is_leading else None)
+        address = read.addresses.get(letter.subscriber_id)
+        if is_leading and address is not None:
+            outbox.queue_to(
+                change,
+                address,
+                "reminder",
+                letter.subscriber_id,
+                outbox.About(reminder_id=reminder.reminder_id),
+                outbox.Words(*reminder_mails.words_of(record)),
+            )
 
 
 def _printed(late: Due, first_lines: Mapping[int, str]) -> RemindedInvoice:
