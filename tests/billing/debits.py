@@ -26,10 +26,17 @@ DAY = "2026-04-29"
 LATER = "2026-05-15"
 
 
+SETTINGS = {"seller_iban": IBAN, "creditor_id": "DE98ZZZ09999999999"}
+
+
 def fill(desk: Desk, **settings: str) -> None:
     """Write the account of ``tests.billing.bureau`` in euros, with a bank account."""
-    given = {"seller_iban": IBAN, "creditor_id": "DE98ZZZ09999999999", **settings}
-    desks.fill(desk, **given)
+    desks.fill(desk, **SETTINGS, **settings)
+    use_euros(desk)
+
+
+def use_euros(desk: Desk) -> None:
+    """Let the account have euros."""
     desk.rows(
         "UPDATE accounts SET currency = 'EUR' WHERE account_id = :account_id RETURNING account_id"
     )

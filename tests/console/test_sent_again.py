@@ -11,6 +11,7 @@ from masthead.books import (
     cancelling,
     disputes,
     issues,
+    mandates,
     moving,
     notes,
     orders,
@@ -25,6 +26,7 @@ from masthead.circulation.ordering import Item, Order, Person
 from masthead.console.pages import PAGES
 from masthead.store import saved_forms
 from masthead.store.billing.journal import post
+from tests.billing import debits
 from tests.billing.bureau import begin
 from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
@@ -102,10 +104,16 @@ def _go_away(desk: Desk) -> None:
     moving.move(desk.books, 1, away)
 
 
-def _bill(desk: Desk) -> None:
+def _bill(desk: Desk, **settings: str) -> None:
     """Begin billing; Cora has invoice 1, which is open, and Ben paid 2, with a credit of 7.16."""
+<<<<<<< HEAD
     begin(desk)
     _sell(desk)
+=======
+    begin(desk, **settings)
+    line: dict[str, Value] = {"publication_id": 1, "type": "Print", "issues": 12, "price": 1200}
+    desk.put("bundle_lines", bundle_id=1, line_number=1, copies=1, **line)
+>>>>>>> dd3f9d92 (Let finance collect by direct debit in the console: mandates of a payer, files for the bank, what came back)
     orders.place(desk.books, Order(Person(3), [Item(1)]))
     orders.place(desk.books, Order(Person(2), [Item(1)]))
     payer_payments.add(desk.books, Incoming(2_000), subscriber_id=2)
@@ -122,6 +130,27 @@ def _read_bank(desk: Desk) -> None:
     """Begin billing, and read two entries of the bank: one that is proposed, one unknown."""
     _bill(desk)
     put_entries(desk)
+
+
+def _collect(desk: Desk) -> None:
+    """Begin billing in euros; Cora has signed a mandate, and her invoice can be collected."""
+    debits.use_euros(desk)
+    _bill(desk, **debits.SETTINGS)
+    desk.rows(
+        "UPDATE invoices SET issued_on = '2026-04-01', due_on = '2026-04-15' "
+        "WHERE account_id = :account_id RETURNING invoice_id"
+    )
+    debits.sign(desk, 3)
+
+
+def _rest(desk: Desk) -> None:
+    _collect(desk)
+    mandates.rest(desk.books, desk.table("mandates")[0]["reference"])
+
+
+def _hand_in(desk: Desk) -> None:
+    _collect(desk)
+    debits.run(desk)
 
 
 TO = {"address": "12 Elm Street", "city": "Salem", "when": "now"}
@@ -223,6 +252,21 @@ CASES = {
         "/month-end/close",
         confirms=True,
         before=_bill_since_march,
+    ),
+    "a mandate": Case(
+        "/subscribers/2/mandate", {"iban": debits.PAYERS[2], "scheme": "core"}, before=_bill
+    ),
+    "the end of a mandate": Case("/mandates/1/end", {}, confirms=True, before=_collect),
+    "a mandate that is resumed": Case("/mandates/1/resume", {}, before=_rest),
+    "a debit run": Case(
+        "/direct-debit",
+        {"collected_on": "2026-04-29"},
+        "/direct-debit/new",
+        confirms=True,
+        before=_collect,
+    ),
+    "a run that was collected": Case(
+        "/direct-debit/1/collected", {"value_date": "2026-04-15"}, confirms=True, before=_hand_in
     ),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
 }

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import invoice_documents, open_items
+from masthead.books import debits_shown, invoice_documents, open_items
 from masthead.books.open_items import Settlement, ShownInvoice
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get
@@ -95,6 +95,7 @@ def invoice(request: PageRequest) -> Response:
         found=found,
         invoice=shown,
         lines=found.shown.lines,
+        collection=debits_shown.collection_of(request.books, key),
         goods=_GOODS,
         settled=list(_settled(found)),
         main=actions[0] if actions and shown.open_cents else None,

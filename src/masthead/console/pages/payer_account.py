@@ -2,11 +2,12 @@
 
 from starlette.responses import Response
 
-from masthead.books import Books, open_items, payer_payments, payment_reversals
+from masthead.books import Books, mandates, open_items, payer_payments, payment_reversals
 from masthead.circulation.amounts import decimal, in_currency
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.invoice_forms import KINDS
+from masthead.console.pages.mandates import in_words
 from masthead.console.pages.money import check_bills
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
@@ -38,6 +39,8 @@ def account(request: PageRequest) -> Response:
         words=_WORDS,
         invoices=found.invoices,
         payments=found.payments,
+        mandates=list(reversed(mandates.of_payer(request.books, key))),
+        mandate_in_words=in_words,
     )
 
 

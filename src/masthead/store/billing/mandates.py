@@ -58,6 +58,18 @@ def mandate_referred(books: Reading, reference: str) -> Mandate:
     return found
 
 
+def find_mandate(books: Reading, mandate_id: int) -> Mandate | None:
+    """Return a mandate by its id, None if there is none."""
+    return books.row_as(
+        Mandate,
+        f"""
+        SELECT {_COLUMNS} FROM mandates AS m
+        WHERE m.account_id = :account_id AND m.mandate_id = :mandate_id
+        """,
+        mandate_id=mandate_id,
+    )
+
+
 def has_reference(books: Reading, reference: str) -> bool:
     """Return whether a mandate has a reference."""
     return bool(
