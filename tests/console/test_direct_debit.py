@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.bank_files.debits import check_schema, held_by
+from tests.bank_files.debits import Status, check_schema, held_by, report
 from tests.billing import debits
 from tests.billing.bureau import order
 from tests.billing.debits import DAY, PAYERS, sign
@@ -43,6 +43,16 @@ def hand_in(browser: Browser, **typed: str) -> str:
     saved = browser.post("/direct-debit/new", {**input_values(looked.text), **typed})
     assert saved.status_code == 303, text_of(saved.text)
     return said(browser, saved.headers["location"])
+
+
+def send_file(browser: Browser, text: bytes) -> httpx2.Response:
+    """Send a report as the form of the page does."""
+    return browser.client.post(
+        "/direct-debit/report",
+        data=input_values(browser.get("/direct-debit/report").text),
+        files={"file": ("report.xml", text)},
+        headers={"Sec-Fetch-Site": "same-origin"},
+    )
 
 
 def test_a_mandate_is_added_and_shows_only_the_end_of_its_account(
@@ -166,6 +176,35 @@ def test_a_claim_that_came_back_says_why(collector: Desk, finance: Browser) -> N
     )
     assert "came back AM04 insufficient funds, 30 April 2026" in said(finance, "/direct-debit/1")
     assert "came back AM04 insufficient funds" in said(finance, "/invoices/1")
+
+
+def test_what_the_bank_refused_is_shown_before_it_is_taken_back(
+    collector: Desk, finance: Browser
+) -> None:
+    sign(collector)
+    hand_in(finance, collected_on=DAY)
+    (claim,) = collector.table("claims")
+    message = str(claim["end_to_end_id"]).rpartition("-")[0]
+    text = report(message, claims=[Status(str(claim["end_to_end_id"]), "AC04")]).encode()
+    shown = send_file(finance, text)
+    page = text_of(shown.text)
+    assert "1 invoice of 12.84 EUR comes back." in page
+    assert "2026-000001 AC04 the account is closed 12.84" in page
+    assert collector.table("claims")[0]["status"] == "sent"
+    sure = {**input_values(shown.text), "sure": "1"}
+    for _ in range(2):
+        done = finance.post("/direct-debit/report", sure)
+        assert done.headers["location"] == "/direct-debit"
+    assert "1 came back" in said(finance, "/direct-debit")
+    assert "There is nothing new in the report" in refused(send_file(finance, text))
+
+
+def test_a_file_that_is_no_report_is_refused(collector: Desk, finance: Browser) -> None:
+    assert collector.table("claims") == []
+    for sent in (b"", b"no report", b"<?xml version='1.0'?><Document/>"):
+        assert refused(send_file(finance, sent))
+    form = input_values(finance.get("/direct-debit/report").text)
+    assert "Choose the report" in refused(finance.post("/direct-debit/report", form))
 
 
 def test_others_look_and_read_who_collects(collector: Desk, office: Office) -> None:

@@ -76,6 +76,7 @@ MAY: dict[str, set[str]] = {
     "/bank/{id:int}/ignore": BOOKKEEPING,
     "/direct-debit": EVERYBODY,
     "/direct-debit/new": BOOKKEEPING,
+    "/direct-debit/report": BOOKKEEPING,
     "/direct-debit/{id:int}": EVERYBODY,
     "/direct-debit/{id:int}/file": BOOKKEEPING,
     "/direct-debit/{id:int}/collected": BOOKKEEPING,

@@ -84,9 +84,12 @@ class Imported(NamedTuple):
         return f"returns of {printable(self.name)}: {', '.join(parts) or 'none'}"
 
 
-def import_report(books: Books, path: Path, *, dry_run: bool = False) -> Imported:
+def import_report(
+    books: Books, path: Path, *, name: str | None = None, dry_run: bool = False
+) -> Imported:
     """Read a status report of the bank, pain.002, and take back what it refuses.
 
+    ``name`` is the name that it had where it came from, by default that of ``path``.
     The same report again changes nothing, and neither does an unknown claim. Raises BadInput, with
     the line, for a file that is not pain.002 or cannot be read.
     """
@@ -97,17 +100,18 @@ def import_report(books: Books, path: Path, *, dry_run: bool = False) -> Importe
         raise BadInput(f"{path}: has {size:,} bytes, and a report has {BYTES_MAX:,} at most")
     with books.change(dry_run=dry_run) as change, path.open("rb") as file:
         check_bills(change)
-        done = _import(change, path.name, _with_name(path, pain002.read(file)))
+        rejections = _with_name(name or str(path), pain002.read(file))
+        done = _import(change, name or path.name, rejections)
         if done.returned:
             change.say(done.sentence)
     return done
 
 
-def _with_name(path: Path, found: Iterator[Rejection]) -> Iterator[Rejection]:
+def _with_name(name: str, found: Iterator[Rejection]) -> Iterator[Rejection]:
     try:
         yield from found
     except BadValueError as error:
-        raise BadInput(f"{path}: {printable(error)}") from None
+        raise BadInput(f"{printable(name)}: {printable(error)}") from None
 
 
 def _import(change: Operation, name: str, rejections: Iterator[Rejection]) -> Imported:
