@@ -149,6 +149,7 @@ PAGES = (
     Shown("payments", "Payments by keyboard", "/payments/new", _payments),
     Shown("payer-account", "The account of a payer", "/money", _payer),
     Shown("bank", "Entries of the bank", "/bank"),
+    Shown("direct-debit", "Direct debit", "/direct-debit"),
     Shown("month-end", "Month end", "/month-end"),
     Shown("issues", "Issues", "/issues"),
     Shown("issue", "An issue that is closed", "/issues", _closed),

@@ -45,6 +45,7 @@ PAGES = (
     "/invoices/6/write-off",
     "/payments/new",
     *("/bank", "/bank/file"),
+    *("/direct-debit", "/direct-debit/report", "/subscribers/1/mandate"),
     "/month-end",
     "/this-month/new",
     "/this-month/lost",
