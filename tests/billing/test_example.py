@@ -49,6 +49,7 @@ from tests.billing.sums import check_sums
 from tests.circulation.desk import at_desk
 from tests.docs import page_tables
 from tests.docs.pages import ROOT
+from tests.loading.publisher import Publisher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -332,3 +333,15 @@ def test_what_adds_up_is_what_the_page_says(course: Course, month: str) -> None:
     invoiced, *parts, paid, credits_ = map(cents_of, said)
     assert invoiced == sum(parts)
     assert paid == parts[0] + parts[1] + credits_
+
+
+def test_the_account_moves_with_all_that_is_billed(course: Course) -> None:
+    """billing, "What is stored": it is exported and imported like everything else."""
+    desk = course.desk
+    here = Publisher(desk.url, course.folder, desk.account_id, store=desk.store, is_there=True)
+    there = Publisher(desk.url, course.folder, 2, store=desk.store)
+    exported = here.exported()
+    there.load(exported)
+    assert there.exported() == exported
+    for name in ("invoices", "payments", "bank_entries", "mandates", "claims", "reminders"):
+        assert there.table(name), name
