@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from benchmarks import (
     billing_bank,
+    billing_pages,
     circulation,
     complete,
     console,
@@ -53,13 +54,16 @@ BENCHMARKS = {
     "billing-bank": Benchmark(billing_bank.measure, subscribers=50_000),
     "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
     "billing-documents": Benchmark(documents.measure, subscribers=5_000, rounds=3),
+    "billing-pages": Benchmark(billing_pages.measure, subscribers=100_000, rounds=20),
 }
+GROUPS = {"billing": [name for name in BENCHMARKS if name.startswith("billing-")]}
+"""Names that stand for several benchmarks."""
 
 
 def main() -> None:
     """Run the benchmarks; exit with 1 if one of them fails."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join([*BENCHMARKS, *GROUPS]))
     parser.add_argument(
         "--stores",
         default="sqlite,postgresql",
@@ -71,12 +75,13 @@ def main() -> None:
     parser.add_argument("--keep", metavar="FOLDER", help="of growth: keep its SQLite files here")
     options = parser.parse_args()
     stores = options.stores.split(",")
-    for kind, given, known in (("benchmark", options.names, BENCHMARKS), ("store", stores, STORES)):
+    names = [name for given in options.names for name in GROUPS.get(given, [given])]
+    for kind, given, known in (("benchmark", names, BENCHMARKS), ("store", stores, STORES)):
         if unknown := set(given) - set(known):
             parser.error(f"no {kind} {', '.join(unknown)}; there are {', '.join(known)}")
     # SIGTERM then also ends the servers.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    for name in options.names or BENCHMARKS:
+    for name in names or BENCHMARKS:
         benchmark = BENCHMARKS[name]
         scale = Scale(
             stores,

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.databases import STORES, Home, home_of, new_database, rows, settle
-from benchmarks.processes import finished
+from benchmarks.processes import Finished, finished
 from benchmarks.publisher import masthead
 from benchmarks.report import Budget, Figures, Scale, add, shown, table
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
@@ -43,25 +43,34 @@ _SET_UP = (
 )
 
 
-def _make_orders(database: str, folder: Path, count: int) -> None:
+def make_orders(database: str, folder: Path, count: int, *, orders_of_each: int = 1) -> None:
+    """Make an account that bills, with orders of ``count`` readers and their invoices."""
     file = folder / "orders.csv"
     with file.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
         writer.writerow(("external_reference", "bundle_id", "first_name", "last_name", "email"))
-        for n in range(count):
-            writer.writerow((f"S-{n}", 1, f"Ada{n}", f"Ames{n}", f"ada{n}@example.org"))
+        for turn in range(orders_of_each):
+            for n in range(count):
+                writer.writerow((f"S-{n}-{turn}", 1, f"Ada{n}", f"Ames{n}", f"ada{n}@example.org"))
     for command in _SET_UP:
         masthead(*command, database=database)
     masthead("order", "import", str(file), "--account=1", database=database)
     settle(database)
 
 
-def _statement(database: str, folder: Path) -> Path:
-    """Write the statement of all invoices that are open."""
+def import_statement(database: str, folder: Path, count: int) -> Finished:
+    """Read a statement that pays the first invoices; return how long that took."""
+    file = _statement(database, folder, count)
+    return finished("payment", "import", str(file), "--account=1", "--database", database)
+
+
+def _statement(database: str, folder: Path, count: int) -> Path:
+    """Write the statement of the first ``count`` invoices."""
     file = folder / "statement.xml"
     found = rows(
         database,
-        "SELECT payment_reference, total, issued_on FROM invoices ORDER BY invoice_id",
+        "SELECT payment_reference, total, issued_on FROM invoices "
+        f"ORDER BY invoice_id LIMIT {count:d}",
     )
     entries = (
         Booked(f"{total / 100:.2f}", [Detail(texts=[f"{reference} thanks"])], "BOOK", day, day)
@@ -73,8 +82,8 @@ def _statement(database: str, folder: Path) -> Path:
 
 def _one_round(home: Home, count: int) -> dict[str, float]:
     with TemporaryDirectory() as folder, new_database(home, "bank") as database:
-        _make_orders(database, Path(folder), count)
-        file = _statement(database, Path(folder))
+        make_orders(database, Path(folder), count)
+        file = _statement(database, Path(folder), count)
         command = ("payment", "import", str(file), "--account=1", "--database", database)
         first, again = finished(*command), finished(*command)
         if f"{count} settled" not in first.printed or f"{count} known" not in again.printed:

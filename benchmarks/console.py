@@ -65,7 +65,7 @@ def _values(key: int, small: int) -> dict[str, int]:
 
 
 @contextmanager
-def _console(url: str) -> Iterator[str]:
+def served(url: str) -> Iterator[str]:
     """Serve the console of a database; yield its URL."""
     with subprocess.Popen(
         [sys.executable, "-m", "masthead", "console", "--port=0"],
@@ -82,6 +82,15 @@ def _console(url: str) -> Iterator[str]:
             process.wait()
 
 
+def sign_in(client: httpx2.Client, name: str, password: str) -> None:
+    """Sign in at the console; ends the program if that fails."""
+    form = {"name": name, "password": password}
+    done = client.post("/sign-in", data=form, headers={"Sec-Fetch-Site": "same-origin"})
+    if done.status_code != httpx2.codes.SEE_OTHER:
+        raise SystemExit(f"the benchmark could not sign in: {done.status_code}")
+    client.cookies.update(done.cookies)
+
+
 def _times_ms(client: httpx2.Client, path: str, rounds: int, count: int) -> list[float]:
     times = []
     for number in range(rounds + 1):
@@ -96,12 +105,8 @@ def _times_ms(client: httpx2.Client, path: str, rounds: int, count: int) -> list
 
 
 def _rows(url: str, scale: Scale) -> Iterator[list[str]]:
-    with _console(url) as console, httpx2.Client(base_url=console, timeout=120) as client:
-        form = {"name": _NAME, "password": _PASSWORD}
-        signed_in = client.post("/sign-in", data=form, headers={"Sec-Fetch-Site": "same-origin"})
-        if signed_in.status_code != httpx2.codes.SEE_OTHER:
-            raise SystemExit(f"the benchmark could not sign in: {signed_in.status_code}")
-        client.cookies.update(signed_in.cookies)
+    with served(url) as console, httpx2.Client(base_url=console, timeout=120) as client:
+        sign_in(client, _NAME, _PASSWORD)
         for title, path in _PAGES.items():
             while "being counted" in client.get(path.format(**_values(1, 1))).text:
                 pass

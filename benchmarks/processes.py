@@ -106,18 +106,17 @@ def serving(
 def finished(*arguments: str) -> Finished:
     """Run a command of Masthead to its end; it must succeed."""
     start = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "masthead", *arguments], stdout=subprocess.PIPE, text=True
-    )
-    peak_mib = 0.0
-    end = os.pidfd_open(process.pid)
-    try:
-        while not select.select([end], [], [], _MEMORY_EVERY_S)[0]:
-            peak_mib = max(peak_mib, memory_mib(process.pid, "VmHWM"))
-    finally:
-        os.close(end)
-    seconds = time.perf_counter() - start
-    printed, _ = process.communicate()
-    if process.returncode:
-        raise SystemExit(f"masthead {arguments[0]} ended with {process.returncode}")
-    return Finished(seconds, peak_mib, printed)
+    with TemporaryFile("w+") as output:
+        process = subprocess.Popen([sys.executable, "-m", "masthead", *arguments], stdout=output)
+        peak_mib = 0.0
+        end = os.pidfd_open(process.pid)
+        try:
+            while not select.select([end], [], [], _MEMORY_EVERY_S)[0]:
+                peak_mib = max(peak_mib, memory_mib(process.pid, "VmHWM"))
+        finally:
+            os.close(end)
+        seconds = time.perf_counter() - start
+        if process.wait():
+            raise SystemExit(f"masthead {arguments[0]} ended with {process.returncode}")
+        output.seek(0)
+        return Finished(seconds, peak_mib, output.read())

@@ -25,6 +25,7 @@ SECONDS_MAX = 300
         *("imports", "complete", "mapped", "growth", "feed", "filters", "console"),
         "billing-documents",
         "billing-bank",
+        "billing-pages",
     ],
 )
 def test_a_benchmark_of_a_small_publisher_prints_its_table(name: str, tmp_path: Path) -> None:
