@@ -213,7 +213,7 @@ def test_an_erased_reader_gets_no_letter(bureau: Desk) -> None:
     order(bureau, 1, is_paid=True)
     erasure.erase(bureau.books, 1, "refund")
     for kind in ("welcome", "cancellation"):
-        assert letters.due(bureau.books, kind).printed == []  # type: ignore[arg-type]
+        assert letters.due(bureau.books, kind).printed == []
 
 
 def test_renewal_letters_are_printed_and_noted_together(bureau: Desk, tmp_path: Path) -> None:

@@ -59,6 +59,12 @@ def check_collection_day(day: str, today: str) -> None:
         )
 
 
+def first_collection_day(issued_on: str, due_on: str, notice_days: int) -> str:
+    """Return the first day on which an invoice can be collected: due, and announced before."""
+    announced = date.fromisoformat(issued_on) + timedelta(days=notice_days)
+    return max(announced.isoformat(), due_on)
+
+
 def message_id(made_at: str, run_id: int) -> str:
     """Return the id of the file of a run: its time and the run, such as ``MH20261105093000-7``."""
     return f"MH{''.join(sign for sign in made_at if sign.isdigit())}-{run_id}"

@@ -121,6 +121,19 @@ class TaxTotal(Record, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class DirectDebit(Record, frozen=True, kw_only=True):
+    """How an invoice is collected, which the payer reads beforehand (billing, "Direct debit").
+
+    ``collected_on`` is the first day on which the bank may collect it. ``mandate`` is the reference
+    of the payer's mandate, and ``iban_end`` has the last four characters of the payer's IBAN.
+    """
+
+    collected_on: str
+    mandate: str
+    creditor_id: str
+    iban_end: str
+
+
 class PrintedInvoice(Record, frozen=True, kw_only=True):
     """Everything that an invoice, a receipt or a credit note prints.
 
@@ -128,7 +141,7 @@ class PrintedInvoice(Record, frozen=True, kw_only=True):
     its day, and ``reason`` why. ``payment_reference`` is a creditor reference of ISO 11649.
     ``notes`` are sentences below the totals. ``prices_with_tax`` says whether the lines show
     amounts with tax. ``prepaid`` is what was paid before the document was made, such as by a credit
-    of the payer.
+    of the payer. ``direct_debit`` is None if the payer transfers the money.
     """
 
     kind: Kind
@@ -154,6 +167,7 @@ class PrintedInvoice(Record, frozen=True, kw_only=True):
     corrects_issued_on: str | None = None
     reason: str = ""
     notes: tuple[str, ...] = ()
+    direct_debit: DirectDebit | None = None
 
     @property
     def due(self) -> int:

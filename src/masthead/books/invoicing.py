@@ -10,7 +10,8 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from masthead.billing import numbering, printed
-from masthead.billing.printed import Goods, PrintedInvoice, Seller
+from masthead.billing.mandates import first_collection_day
+from masthead.billing.printed import DirectDebit, Goods, PrintedInvoice, Seller
 from masthead.billing.references import creditor_reference
 from masthead.billing.settings import BillingSettings
 from masthead.billing.tax import TaxPart, fixed_part
@@ -19,6 +20,7 @@ from masthead.circulation.refunding import tax_of
 from masthead.store.billing import invoices, payments
 from masthead.store.billing.invoices import Invoice, InvoiceLine, Kind
 from masthead.store.billing.journal import post
+from masthead.store.billing.mandates import active_mandate_of
 from masthead.store.billing.outbox import queue_document
 from masthead.store.billing.printing import ItemPrinted, heading_of, items_printed
 from masthead.store.billing.settings import settings_of
@@ -88,6 +90,9 @@ def bill(
         total=invoice.total,
         prepaid=min(max(credit, 0), invoice.total),
         payment_reference=invoice.payment_reference or "",
+        direct_debit=None
+        if is_paid or credit >= invoice.total
+        else _direct_debit(change, settings, invoice),
     )
     invoices.add_invoice(change, invoice, printed.to_json(record))
     invoices.add_lines(change, rows)
@@ -97,6 +102,25 @@ def bill(
     if credit > 0:
         use_credit(change, settings, invoice)
     return invoice
+
+
+def _direct_debit(
+    change: Operation, settings: BillingSettings, invoice: Invoice
+) -> DirectDebit | None:
+    """Return how an invoice is collected, None if its payer has no active mandate."""
+    if not (settings.creditor_id and settings.seller_iban and change.currency == "EUR"):
+        return None
+    mandate = active_mandate_of(change, invoice.subscriber_id)
+    if mandate is None or mandate.iban_end is None:
+        return None
+    return DirectDebit(
+        collected_on=first_collection_day(
+            invoice.issued_on, invoice.due_on or "", settings.debit_notice_days
+        ),
+        mandate=mandate.reference,
+        creditor_id=settings.creditor_id,
+        iban_end=mandate.iban_end,
+    )
 
 
 def billed_as_ordered(change: Operation, order: order_money.BookedOrder) -> Billed:

@@ -226,9 +226,11 @@ def _registration(scheme: str, number: str) -> _Maybe:
 
 def _settlement(printed: PrintedInvoice) -> _Element:
     paid = printed.total - printed.due
+    debit = printed.direct_debit
     return (
         "ram:ApplicableHeaderTradeSettlement",
         [
+            _text("ram:CreditorReferenceID", debit.creditor_id if debit else ""),  # BT-90
             _text("ram:PaymentReference", printed.payment_reference),  # BT-83
             ("ram:InvoiceCurrencyCode", printed.currency),  # BT-5
             _payment_means(printed),
@@ -263,6 +265,9 @@ def _payment_means(printed: PrintedInvoice) -> _Maybe:
     iban = printed.seller.iban.replace(" ", "")
     if printed.kind != "invoice" or printed.due <= 0 or not iban:
         return None
+    if printed.direct_debit is not None:
+        # UNCL 4461: a SEPA direct debit. The whole IBAN of the payer (BT-91) is not printed.
+        return ("ram:SpecifiedTradeSettlementPaymentMeans", [("ram:TypeCode", "59")])
     return (
         "ram:SpecifiedTradeSettlementPaymentMeans",
         [
@@ -303,6 +308,10 @@ def _terms(printed: PrintedInvoice) -> _Maybe:
         "ram:SpecifiedTradePaymentTerms",
         _text("ram:Description", printed.reason),  # BT-20
         _day("ram:DueDateDateTime", printed.due_on),  # BT-9
+        _text(
+            "ram:DirectDebitMandateID",  # BT-89
+            printed.direct_debit.mandate if printed.direct_debit else "",
+        ),
     )
 
 

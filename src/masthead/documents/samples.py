@@ -5,6 +5,7 @@ from typing import get_args
 import msgspec
 
 from masthead.billing.printed import (
+    DirectDebit,
     Kind,
     Language,
     Line,
@@ -138,6 +139,19 @@ def without_tax(line: Line) -> Line:
     return msgspec.structs.replace(line, tax=0, percent=0, category="AE")
 
 
+def collected_invoice(language: Language = "de") -> PrintedInvoice:
+    """Return a made-up invoice that is collected by direct debit."""
+    return msgspec.structs.replace(
+        invoice("invoice", language),
+        direct_debit=DirectDebit(
+            collected_on="2026-12-14",
+            mandate="M4711-1",
+            creditor_id="DE98ZZZ09999999999",
+            iban_end="4300",
+        ),
+    )
+
+
 def invoice_samples() -> list[tuple[str, PrintedInvoice]]:
     """Return an invoice, a receipt and credit notes in each language, each with its name."""
     found: list[tuple[str, PrintedInvoice]] = []
@@ -150,4 +164,5 @@ def invoice_samples() -> list[tuple[str, PrintedInvoice]]:
                 invoice("invoice", language, lines=lines, payer=BUSINESS),
             )
         )
+        found.append((f"direct-debit-{language}", collected_invoice(language)))
     return found

@@ -57,6 +57,7 @@ def invoice_data(printed: PrintedInvoice, look: Look) -> dict[str, Any]:
         "corrects_issued_on": words.day(printed.corrects_issued_on),
         "reason": text_of(printed.reason),
         "notes": [text_of(note) for note in printed.notes if note.strip()],
+        "direct_debit": _direct_debit(printed, words),
         "qr": _transfer_code(printed),
         "xml": xml_of(printed).decode(),
     }
@@ -81,6 +82,18 @@ def _line(line: Line, words: Words, *, with_tax: bool) -> dict[str, Any]:
     }
 
 
+def _direct_debit(printed: PrintedInvoice, words: Words) -> dict[str, str] | None:
+    debit = printed.direct_debit
+    if debit is None:
+        return None
+    return {
+        "collected_on": words.day(debit.collected_on),
+        "mandate": text_of(debit.mandate),
+        "creditor_id": text_of(debit.creditor_id),
+        "iban_end": text_of(debit.iban_end),
+    }
+
+
 def payer_data(payer: Payer) -> dict[str, Any]:
     """Return what a template gets of a payer, besides the address."""
     return {
@@ -93,7 +106,7 @@ def payer_data(payer: Payer) -> dict[str, Any]:
 
 def _transfer_code(printed: PrintedInvoice) -> str:
     """Return the SVG of the code for a bank transfer; "" if there is none."""
-    if printed.kind != "invoice" or printed.due <= 0:
+    if printed.kind != "invoice" or printed.due <= 0 or printed.direct_debit is not None:
         return ""
     return code_of_transfer(
         printed.seller, printed.due, printed.currency, printed.payment_reference

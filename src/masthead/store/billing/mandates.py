@@ -38,9 +38,10 @@ _COLUMNS = ", ".join(f"m.{name}" for name in Mandate._fields)
 
 
 def add_mandate(books: Operation, mandate: Mandate, iban: str) -> None:
-    """Queue a mandate; its IBAN is sealed."""
+    """Write a mandate; its IBAN is sealed."""
     sealed = seal_iban(books.direct, books.account_id, mandate.mandate_id, iban)
     books.add("mandates", **mandate._asdict(), iban=sealed)
+    books.write()
 
 
 def mandate_referred(books: Reading, reference: str) -> Mandate:
@@ -81,14 +82,15 @@ def has_reference(books: Reading, reference: str) -> bool:
 
 
 def mandates_of(books: Reading, subscriber_id: int) -> list[Mandate]:
-    """Return the mandates of a payer, the oldest first."""
-    return books.rows_as(
+    """Return the mandates of a payer, the oldest first. Queued rows stay queued."""
+    return books.direct.rows_as(
         Mandate,
         f"""
         SELECT {_COLUMNS} FROM mandates AS m
         WHERE m.account_id = :account_id AND m.subscriber_id = :subscriber_id
         ORDER BY m.mandate_id
         """,
+        account_id=books.account_id,
         subscriber_id=subscriber_id,
     )
 
