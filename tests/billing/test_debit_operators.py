@@ -105,4 +105,4 @@ def test_an_erased_payer_has_no_account_and_no_file_any_more(collector: Desk) ->
     collector.to("2026-05-04")
     assert run(collector, LATER).run.claims == 0
     assert mandates.listed(collector.books)[0].iban_end is None
-    assert "mandate M1-1 has no account any more" in refused(collector, mandates.rest, "M1-1")
+    assert "mandate M1-1 has ended on" in refused(collector, mandates.rest, "M1-1")

@@ -299,6 +299,24 @@ def test_no_two_invoices_have_the_same_number(publisher: Publisher) -> None:
     )
 
 
+def test_the_mandate_of_an_erased_payer_ends(publisher: Publisher) -> None:
+    """decisions, "Bank accounts of mandates": nothing can be collected by it any more."""
+    kept, before = publisher.table("mandates")
+    erase(publisher.store, 1, 5, leave_traces=True)
+    (erasure,) = publisher.table("erasures")
+    assert publisher.table("mandates") == [
+        kept,
+        {
+            **before,
+            **dict.fromkeys(("account_holder", "iban", "iban_end", "bic", "reason")),
+            "status": "ended",
+            "status_since": erasure["erased_at"][:10],
+        },
+    ]
+    erase(publisher.store, 1, 4, leave_traces=True)
+    assert publisher.table("mandates")[0] == kept
+
+
 def test_an_account_has_one_row_of_billing(publisher: Publisher) -> None:
     line = other(publisher).problem({**FULL, "billing.csv": "billing_id,begun_on\n2,2025-10-01\n"})
     assert "billing.csv:2: billing_id: an account has one row of billing: 1" in line
@@ -324,7 +342,6 @@ def test_an_erased_payer_leaves_numbers_and_amounts(publisher: Publisher) -> Non
         "bank_entries": {
             *("name", "iban", "reference", "end_to_end_id", "return_reason", "reason"),
         },
-        "mandates": {"account_holder", "iban", "iban_end", "bic", "reason"},
         "claims": {"return_reason"},
     }.items():
         assert publisher.table(name) == [

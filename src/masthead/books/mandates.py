@@ -211,8 +211,6 @@ def _check_change(change: Operation, mandate: Mandate, status: Status) -> None:
             f"mandate {mandate.reference} has ended on {mandate.status_since}: the payer has to "
             "sign another one"
         )
-    if mandate.iban_end is None and status != "ended":
-        raise BadInput(f"mandate {mandate.reference} has no account any more: it can only end")
     if mandate.status == status:
         word = "is active" if status == "active" else "rests"
         raise BadInput(f"mandate {mandate.reference} {word} already: nothing was changed")

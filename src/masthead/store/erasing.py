@@ -153,6 +153,13 @@ def blank(
         if table.name == "subscribers":
             has_any += " OR delete_date IS NULL"
             sets.append(f"delete_date = coalesce(delete_date, {_since('subscribers')})")
+        if table.name == "mandates":
+            # Without its account, nothing can be collected by it any more.
+            ended = f"substr({_since('mandates')}, 1, 10)"
+            sets += [
+                f"status_since = CASE status WHEN 'ended' THEN status_since ELSE {ended} END",
+                "status = 'ended'",
+            ]
         where = f"account_id = :account_id AND subscriber_id IN ({whose}) AND ({has_any})"
         if table.name == _ANSWERS:
             connection.change(
