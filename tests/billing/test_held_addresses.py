@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.circulation.desk import Desk
 
 ADA = "ada@example.org"
+NAMED = "the mail about invoice 2026-000001"
 
 
 def send_to_ada(desk: Desk) -> str:
@@ -117,10 +118,10 @@ def test_a_payer_shows_what_was_mailed_and_that_the_address_is_on_hold(
 def test_mails_are_tried_again_or_cancelled_only_where_that_is_right(bureau: Desk) -> None:
     begin_mail(bureau, 1)
     order(bureau, 1)
-    assert refused(bureau, outbox.retry, [1]) == "mail 1 waits: nothing was changed"
+    assert refused(bureau, outbox.retry, [1]) == f"{NAMED} waits: nothing was changed"
     assert refused(bureau, outbox.retry, [7]) == "there is no mail 7"
     outbox.cancel(bureau.books, [1])
-    assert refused(bureau, outbox.cancel, [1]) == "mail 1 was cancelled: nothing was changed"
+    assert refused(bureau, outbox.cancel, [1]) == f"{NAMED} was cancelled: nothing was changed"
     bureau.put("held_addresses", held_address_id=1, address=ADA, held_on="2026-04-01")
     assert "its payer has no address, or one that is on hold" in refused(bureau, outbox.retry, [1])
     held_addresses.release(bureau.books, ADA)
@@ -129,8 +130,8 @@ def test_mails_are_tried_again_or_cancelled_only_where_that_is_right(bureau: Des
     outbox.retry(bureau.books, [1])
     with post_office() as (_, server):
         mail_sending.send(bureau.books, server)
-    assert refused(bureau, outbox.retry, [1]) == "mail 1 was sent: nothing was changed"
-    assert refused(bureau, outbox.cancel, [1]) == "mail 1 was sent: nothing was changed"
+    assert refused(bureau, outbox.retry, [1]) == f"{NAMED} was sent: nothing was changed"
+    assert refused(bureau, outbox.cancel, [1]) == f"{NAMED} was sent: nothing was changed"
 
 
 def test_a_folder_that_is_not_there_is_refused(bureau: Desk, tmp_path: Path) -> None:

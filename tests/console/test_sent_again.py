@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -148,6 +148,21 @@ def _hand_in(desk: Desk) -> None:
     debits.run(desk)
 
 
+def _mail(desk: Desk) -> None:
+    """Begin billing; a mail to Cora failed, another waits, and her address is on hold."""
+    _bill(desk)
+    mail: dict[str, Any] = {
+        "subscriber_id": 3,
+        "address": "cora@example.org",
+        "kind": "invoice",
+        "invoice_id": 1,
+    }
+    mail |= {"queued_at": "2026-04-10 12:00:00", "due_at": "2026-04-10 12:00:00", "tries": 0}
+    desk.put("mails", mail_id=1, status="failed", **mail)
+    desk.put("mails", mail_id=2, status="queued", **mail)
+    desk.put("held_addresses", held_address_id=1, address="x@example.org", held_on="2026-04-01")
+
+
 TO = {"address": "12 Elm Street", "city": "Salem", "when": "now"}
 CASES = {
     "a note": Case("/subscribers/1", {"text": "Called."}, "/subscribers/1/notes"),
@@ -241,6 +256,9 @@ CASES = {
     "an ignored entry": Case(
         "/bank/2/ignore", {"reason": "a fee"}, confirms=True, before=_read_bank
     ),
+    "a mail that is sent again": Case("/mails/1/retry", {}, confirms=True, before=_mail),
+    "a mail that is not sent": Case("/mails/2/cancel", {}, confirms=True, before=_mail),
+    "a released address": Case("/held-addresses/1/release", {}, confirms=True, before=_mail),
     "a closed month": Case(
         "/month-end",
         {"month": "2026-03"},

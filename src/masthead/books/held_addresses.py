@@ -18,7 +18,16 @@ from masthead.store.billing.held_addresses import HeldAddress
 from masthead.store.books.operation import Operation
 from masthead.store.search_filters import ascii_lower
 
-__all__ = ["BouncesRead", "HeldAddress", "Released", "hold", "listed", "read_bounces", "release"]
+__all__ = [
+    "BouncesRead",
+    "HeldAddress",
+    "Released",
+    "find",
+    "hold",
+    "listed",
+    "read_bounces",
+    "release",
+]
 
 _CAME_BACK = "it came back"
 
@@ -113,6 +122,12 @@ def listed(books: Books, *, after: int = 0, limit: int = 100) -> list[HeldAddres
     """Return the addresses on hold, by id."""
     with books.read() as reading:
         return stored.held_addresses(reading, after=after, limit=limit)
+
+
+def find(books: Books, held_address_id: int) -> HeldAddress | None:
+    """Return an address on hold by its id, None if there is none."""
+    found = listed(books, after=held_address_id - 1, limit=1)
+    return found[0] if found and found[0].held_address_id == held_address_id else None
 
 
 class _Tally:

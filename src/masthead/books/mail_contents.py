@@ -8,11 +8,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import NamedTuple, Self
 
-import msgspec
-
+from masthead.billing import printed_reminders
 from masthead.billing.mail_texts import MailWords, words_of
 from masthead.billing.printed import from_json
-from masthead.billing.printed_reminders import PrintedReminder
 from masthead.billing.settings import BillingSettings
 from masthead.books.invoice_documents import appearance_of
 from masthead.documents.kinds import Printed
@@ -91,7 +89,7 @@ class Contents(AbstractContextManager["Contents"]):
             stored = reminder_printed(reading, mail.reminder_id)
             if stored is None:
                 return None
-            reminder = msgspec.json.decode(stored, type=PrintedReminder)
+            reminder = printed_reminders.from_json(stored)
             made = self._attached(f"{mail.kind}-{reminder.reminded_on}", reminder)
             return _Document(words, reminder.language, made)
         return _Document(words, self._settings.language)

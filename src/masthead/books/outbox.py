@@ -23,6 +23,7 @@ __all__ = [
     "PayerMails",
     "Status",
     "cancel",
+    "find",
     "listed",
     "of_payer",
     "overview",
@@ -53,14 +54,14 @@ def retry(books: Books, ids: Sequence[int], *, dry_run: bool = False) -> Changed
         for mail in _found(change, ids):
             if mail.status in {"sent", "queued"}:
                 was = "was sent" if mail.status == "sent" else "waits"
-                raise BadInput(f"mail {mail.mail_id} {was}: nothing was changed")
+                raise BadInput(f"{_named(mail)} {was}: nothing was changed")
             if _is_being_sent(change, mail):
-                raise BadInput(f"mail {mail.mail_id} is being sent: try again after {mail.due_at}")
+                raise BadInput(f"{_named(mail)} is being sent: try again after {mail.due_at}")
             address = _address(change, mail)
             if address is None:
                 raise BadInput(
-                    f"mail {mail.mail_id} cannot be sent: its payer has no address, or one that is "
-                    "on hold"
+                    f"{_named(mail)} cannot be sent: its payer has no address, or one that "
+                    "is on hold"
                 )
             mails.queue_again(change, mail.mail_id, address)
         done = Changed(len(set(ids)), "queued again")
@@ -96,11 +97,9 @@ def cancel(books: Books, ids: Sequence[int], *, dry_run: bool = False) -> Change
     with books.change(dry_run=dry_run) as change:
         for mail in _found(change, ids):
             if mail.status in {"sent", "cancelled"}:
-                raise BadInput(f"mail {mail.mail_id} was {mail.status}: nothing was changed")
+                raise BadInput(f"{_named(mail)} was {mail.status}: nothing was changed")
             if _is_being_sent(change, mail):
-                raise BadInput(
-                    f"mail {mail.mail_id} is being sent: it cannot be cancelled any more"
-                )
+                raise BadInput(f"{_named(mail)} is being sent: it cannot be cancelled any more")
             mails.cancel_mail(change, mail.mail_id)
         done = Changed(len(set(ids)), "cancelled")
         change.say(done.sentence)
@@ -113,6 +112,10 @@ def _found(change: Operation, ids: Sequence[int]) -> list[ListedMail]:
     if missing:
         raise NotFound(f"there is no mail {missing[0]}", code="unknown_mail")
     return found
+
+
+def _named(mail: ListedMail) -> str:
+    return f"the mail about {mail.about}"
 
 
 def _is_being_sent(change: Operation, mail: ListedMail) -> bool:
@@ -135,6 +138,12 @@ def listed(
     """Return mails with some states after an id, by id."""
     with books.read() as reading:
         return mails.list_mails(reading, statuses, after=after, limit=limit)
+
+
+def find(books: Books, mail_id: int) -> ListedMail | None:
+    """Return a mail by its id, None if there is none."""
+    with books.read() as reading:
+        return next(iter(mails.mails_by_id(reading, [mail_id])), None)
 
 
 class Overview(NamedTuple):

@@ -2,11 +2,20 @@
 
 from starlette.responses import Response
 
-from masthead.books import Books, mandates, open_items, payer_payments, payment_reversals
+from masthead.books import (
+    Books,
+    mandates,
+    open_items,
+    outbox,
+    payer_payments,
+    payment_reversals,
+)
 from masthead.circulation.amounts import decimal, in_currency
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.invoice_forms import KINDS
+from masthead.console.pages.mail import KINDS as MAIL_KINDS
+from masthead.console.pages.mail import STATES as MAIL_STATES
 from masthead.console.pages.mandates import in_words
 from masthead.console.pages.money import check_bills
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
@@ -14,6 +23,7 @@ from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.errors import BadInput, NotFound
 
+_MAILS_SHOWN = 50
 _WORDS = {
     "invoice": "Invoice",
     "receipt": "Receipt",
@@ -41,6 +51,9 @@ def account(request: PageRequest) -> Response:
         payments=found.payments,
         mandates=list(reversed(mandates.of_payer(request.books, key))),
         mandate_in_words=in_words,
+        mailed=outbox.of_payer(request.books, key, _MAILS_SHOWN),
+        kinds=MAIL_KINDS,
+        states=MAIL_STATES,
     )
 
 
