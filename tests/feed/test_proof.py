@@ -62,8 +62,10 @@ SEEDS = {
     "the entities of a response come from different snapshots": 1,
     "the header of the deletions is read after the snapshot": 1,
     "the header of the deletions is what the clock says": 1,
+    "stamps are taken without a lock": 2,
+    "the newest stamp and the clock are read before the lock": 3,
 }
-"""Of faults that few schedules find: a seed with which one of the first three does.
+"""Of faults that few schedules find: a seed with which one of the first seven does.
 
 With other seeds, or other steps of the schedules, the faults are found too, but later.
 """
