@@ -172,11 +172,13 @@ prove-circulation: install-dev
 prove-pipelines:
 	@$(MAKE) test-pipelines ARGS="--every --timeout 0"
 
-# On PostgreSQL, only the tests of each operation's response. What is read of a request is the same.
+# On PostgreSQL, only the tests of each operation's response. What is read of a request is the same,
+# what a change changes too, and other servers never have the short path.
 prove-asgi: install-dev
 	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 3 --dist worksteal tests/api tests/hostile \
-		$(patsubst %,--ignore=tests/api/test_%.py,dates login login_limits parameters) \
-		-k "not postgresql or golden" $(ARGS)
+		$(patsubst %,--ignore=tests/api/test_%.py,dates login login_limits other_servers \
+			parameters uvicorn what_changes) \
+		-k "(not postgresql or golden) and not granian and not hypercorn and not uvicorn" $(ARGS)
 
 prove-leaving: install-dev
 	$(BIN)/pytest tests/api/test_leaving_clients.py --every -m only_every \
