@@ -15,7 +15,7 @@ from masthead.store import passwords
 from tests import forks, long, no_processes
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
-from tests.postgres import EXTERNAL, Cluster, Databases
+from tests.postgres import EXTERNAL, Cluster, Databases, memory
 from tests.servers import SECRET_KEY, Store, environment
 
 if TYPE_CHECKING:
@@ -33,6 +33,11 @@ os.environ[SECRET_KEY] = "5ec2e7" * 10 + "abcd"
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = os.devnull
+
+# Files are in memory, if there is room: elsewhere, SQLite waits for the disk at each commit. What a
+# commit leaves after a power failure is tested with a disk of our own (tests/faulty.py).
+if _folder := memory():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _folder)
 
 # What is compiled is kept: the tests start too many programs to compile all of it for each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

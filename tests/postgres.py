@@ -220,7 +220,7 @@ class Databases:
         return psycopg.connect(self._url, autocommit=True, connect_timeout=SECONDS_MAX)
 
 
-def _memory() -> str | None:
+def memory() -> str | None:
     """Return a folder whose files are in memory; None if there is none, or too little room."""
     has_room = Path(MEMORY).is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_BYTES_MIN
     return MEMORY if has_room else None
@@ -247,7 +247,7 @@ class Cluster(Databases):
         """
         self.version = version
         self._build = build or Build(_bin(version), None, {})
-        self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder or _memory()))
+        self.folder = Path(tempfile.mkdtemp(prefix="masthead-postgres-", dir=folder or memory()))
         self._port = Port()
         self.port = self._port.number
         self._data = self.folder / "data"

@@ -10,8 +10,10 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
@@ -23,8 +25,11 @@ from masthead.api.http.metrics import FILES
 from masthead.settings import ServerSettings
 from tests.cli.running import address_of, lines_until, running, workers_of
 from tests.long import ONLY_LONG
-from tests.servers import MASTHEAD, STOP_SECONDS_MAX, as_server, serving
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX, Store, as_server, serving
 from tests.store.conftest import ON_SQLITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 STATUSES = {200, 499, 500, 503, *_BY_STATUS}
 SMALL_MIB, LITTLE_MIB = 32, 4
@@ -58,18 +63,26 @@ def folder_of(process_id: int) -> str | None:
     return found[0] if found else None
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that is not in memory, where the small file system would hide it."""
+    with tempfile.TemporaryDirectory() as found:
+        yield Path(found)
+
+
 @ON_SQLITE
-def test_a_full_folder_ends_no_worker(account: str, tmp_path: Path) -> None:
+def test_a_full_folder_ends_no_worker(account: str, folder: Path) -> None:
     """rules, "Files that are mapped"; security, "Faults"."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    command = [*in_small_folders(folder), *MASTHEAD]
-    settings = {"TMPDIR": str(folder)}
-    with running(*WORKERS, database=account, settings=settings, command=command) as process:
+    small = folder / "temporary"
+    small.mkdir()
+    database = Store("sqlite", folder).copy_database(account, "full-folder")
+    command = [*in_small_folders(small), *MASTHEAD]
+    settings = {"TMPDIR": str(small)}
+    with running(*WORKERS, database=database, settings=settings, command=command) as process:
         address = address_of(process)
         before = workers_of(process.pid)
         # The folder as the processes see it.
-        inside = Path(f"/proc/{process.pid}/root{folder}", "full")
+        inside = Path(f"/proc/{process.pid}/root{small}", "full")
         with inside.open("wb", buffering=0) as full, suppress(OSError):
             while full.write(bytes(65_536)):
                 pass
