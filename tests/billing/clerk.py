@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from masthead.books import (
     cancelling,
     closed_months,
+    debit_collections,
     disputes,
     erasure,
     invoices,
@@ -27,7 +28,8 @@ from masthead.books.payer_payments import Incoming
 from masthead.circulation import ordering
 from masthead.circulation.ordering import Order, Person
 from masthead.errors import MastheadError
-from tests.billing import bureau
+from tests.bank_files.debits import Status, report
+from tests.billing import bureau, debits
 from tests.billing.compared import invoices_of, of_model, of_product
 from tests.billing.model import Billing, Item, Refused, Term
 from tests.billing.offers import OFFERS, fill
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
     from tests.circulation.desk import Desk
 
 _TABLES = ("invoices", "invoice_lines", "payments", "allocations", "journal_lines", "revenue",
-           "terms", "orders", "order_items", "closed_months", "subscription_issues")  # fmt: skip
+           "terms", "orders", "order_items", "closed_months", "subscription_issues", "mandates",
+           "debit_runs", "claims")  # fmt: skip
 
 
 class Differs(AssertionError):
@@ -51,11 +54,21 @@ class Clerk:
     """An account that bills, with its model."""
 
     def __init__(self, desk: Desk, *, tolerance: int = 0, due_by: str = "payment") -> None:
-        """Fill the account at the desk: three payers, and no order yet."""
-        fill(desk, tolerance=f"{tolerance / 100:.2f}", tax_due=due_by)
+        """Fill the account at the desk: three payers, two of them with a mandate, and no order."""
+        fill(
+            desk,
+            tolerance=f"{tolerance / 100:.2f}",
+            tax_due=due_by,
+            mandate_rests_after="9",
+            **debits.SETTINGS,
+        )
+        debits.use_euros(desk)
         self.desk = desk
         self.model = Billing(bureau.TODAY, tolerance=tolerance, due_by=due_by)
         self.payers = [1, 2, 3]
+        for payer in (1, 2):
+            debits.sign(desk, payer)
+            self.model.debits.signed.add(payer)
         self.made: set[int] = set()
         self.history: list[str] = []
         self.counts = {True: 0, False: 0}
@@ -275,6 +288,7 @@ class Clerk:
         def model() -> None:
             for key in ends:
                 self.model.end_subscriptions({key: refund})
+            self.model.debits.signed.discard(payer)
 
         return self._both(
             lambda: erasure.erase(books, payer, "refund" if refund else "earn", leave_traces=True),
@@ -367,6 +381,34 @@ class Clerk:
         if kept == gone:
             raise Refused
         self.model.merge(kept, gone)
+
+    def _sign(self, payer: int) -> bool:
+        debits.sign(self.desk, payer)
+        self.model.debits.signed.add(payer)
+        return True
+
+    def _hand_in(self, days: int) -> bool:
+        """Hand in what can be collected so many days from today."""
+        day = self._day(days)
+        debits.run(self.desk, day)
+        self.model.debits.hand_in(self.model, day)
+        return True
+
+    def _collect(self) -> bool:
+        """The bank has collected the last run today."""
+        run = len(self.model.debits.runs)
+        return self._both(
+            lambda: debit_collections.collected(self.desk.books, run, self.model.today),
+            lambda: self.model.debits.collect(self.model),
+        )
+
+    def _give_back(self, claim: int, fee: int) -> bool:
+        """Read a report of the bank, of April 14, that gives a claim back."""
+        name = str(self.desk.table("claims")[claim]["end_to_end_id"])
+        text = report(name.rpartition("-")[0], claims=[Status(name, fee=f"{fee / 100:.2f}")])
+        debits.read_report(self.desk, text)
+        self.model.debits.give_back(self.model, claim, fee=fee, day="2026-04-14")
+        return True
 
     def _pass_days(self, days: int) -> bool:
         self.model.today = self._day(days)

@@ -29,7 +29,11 @@ def of_product(desk: Desk) -> dict[str, Any]:
         key = row["term_id"], row["kind"]
         booked[key] = booked.get(key, 0) + row["cents"]
     paid = {row["order_id"]: row["paid_on"] for row in table("orders")}
+    numbers = {row["invoice_id"]: number for number, row in enumerate(invoices_of(desk))}
     return {
+        "claims": [
+            (numbers[row["invoice_id"]], row["cents"], row["status"]) for row in table("claims")
+        ],
         "invoices": [
             (
                 row["subscriber_id"],
@@ -75,6 +79,7 @@ def of_model(model: Billing) -> dict[str, Any]:
     first = date.fromisoformat(model.open_since) - timedelta(1)
     began = date.fromisoformat(bureau.TODAY)
     return {
+        "claims": [(each.invoice, each.cents, each.state) for each in model.debits.claims],
         "invoices": [
             (each.payer, each.net, each.tax, each.total, each.open, each.is_paid)
             for each in model.invoices

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from masthead.books import debit_runs, mandates
+from masthead.books import debit_returns, debit_runs, mandates
 from masthead.books.mandates import Given
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
 from tests.bank_files.debits import Held, check_schema, held_by
@@ -12,8 +14,8 @@ from tests.billing import bureau as desks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
+    from masthead.books.debit_returns import Imported
     from masthead.books.debit_runs import Made
     from tests.circulation.desk import Desk
 
@@ -96,3 +98,11 @@ def written(folder: Path, *entries: Booked, day: str = DAY) -> Path:
     dated = [each._replace(booked_on=day, value_date=day) for each in entries]
     path.write_text(document(dated, version=8), encoding="utf-8")
     return path
+
+
+def read_report(desk: Desk, text: str) -> Imported:
+    """Read a report of the bank, pain.002."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "report.xml")
+        path.write_text(text, encoding="utf-8")
+        return debit_returns.import_report(desk.books, path)

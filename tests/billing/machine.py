@@ -53,11 +53,15 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "merge": {"kept": _PICK, "gone": _PICK},
     "pass_days": {"days": st.sampled_from([1, 5, 20, 40])},
     "close_month": {},
+    "sign": {"payer": _PICK},
+    "hand_in": {"days": st.sampled_from([14, 14, 14, 1])},
+    "collect": {},
+    "give_back": {"claim": _PICK, "fee": _FEE},
 }
 """What is drawn for each operation."""
 
 _OFTEN = {"order": 5, "pay": 8, "reverse": 3, "pay_back": 2, "write_off": 2, "close": 3}
-_OFTEN |= {"credit": 2, "refund": 2, "pass_days": 2}
+_OFTEN |= {"credit": 2, "refund": 2, "pass_days": 2, "hand_in": 4, "collect": 4, "give_back": 4}
 _NAMES = [name for name in _NUMBERS for _ in range(_OFTEN.get(name, 1))]
 STEPS = st.sampled_from(_NAMES).flatmap(
     lambda name: st.tuples(st.just(name), st.fixed_dictionaries(_NUMBERS[name]))
@@ -70,6 +74,7 @@ def chosen(clerk: Clerk, name: str, numbers: dict[str, Any]) -> dict[str, Any] |
     many = {
         "invoice": len(model.invoices),
         "payment": len(model.payments),
+        "claim": len(model.debits.claims),
         "term": sum(len(invoice.terms) for invoice in model.invoices),
     }
     for argument in many.keys() & given.keys():

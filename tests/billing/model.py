@@ -11,6 +11,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING
 
+from tests.billing.debit_model import Debits
 from tests.billing.model_records import (
     Invoice,
     Item,
@@ -42,6 +43,7 @@ class Billing:
         self.payments: list[Payment] = []
         self.credit_notes: list[int] = []
         self.merged: dict[int, int] = {}
+        self.debits = Debits()
         self.ended: dict[int, tuple[int | None, bytes | None]] = {}
         """Subscriptions that have ended: with which issue, and how all was before; None instead if
         there is a credit note."""
@@ -53,7 +55,7 @@ class Billing:
     def order(self, payer: int, items: list[Item], *, is_paid: bool) -> None:
         """Take an order: its invoice uses the payer's credit; a receipt is paid at once."""
         net, tax = sum(item.net for item in items), sum(item.tax for item in items)
-        made = Invoice(payer, items, self.today, net, tax)
+        made = Invoice(payer, items, self.today, net, tax, is_receipt=is_paid)
         self.invoices.append(made)
         if self.due_by == "invoice":
             self.tax += tax
@@ -119,10 +121,16 @@ class Billing:
         self.products += sign * sum(item.net for item in invoice.products)
 
     def reverse(self, number: int, *, fee: int = 0, day: str | None = None) -> None:
-        """A payment came back: what it settled is open again, or lost if the rest was lost."""
+        """A payment came back."""
         self.check_day(day := day or self.today)
         payment = self.payments[number]
         check(payment.kind == "payment", not payment.is_reversed, day >= payment.day, fee >= 0)
+        self.take_back(number, fee=fee, day=day)
+        self.debits.reversed(number)
+
+    def take_back(self, number: int, *, fee: int, day: str) -> None:
+        """What a payment settled is open again, or lost if the rest was lost."""
+        payment = self.payments[number]
         for invoice in self.invoices:
             cents = invoice.paid[number]
             if not cents:
@@ -375,6 +383,8 @@ class Billing:
     def merge(self, kept: int, gone: int) -> None:
         """All invoices and payments of one payer are another's."""
         self.merged[gone] = kept
+        if gone in self.debits.signed:
+            self.debits.signed = self.debits.signed - {gone} | {kept}
         for invoice in self.invoices:
             invoice.payer = kept if invoice.payer == gone else invoice.payer
         for payment in self.payments:

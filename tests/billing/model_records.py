@@ -112,6 +112,7 @@ class Invoice:
     credited_tax: int = 0
     written: int = 0
     is_paid: bool = False
+    is_receipt: bool = False
 
     @property
     def total(self) -> int:
