@@ -28,6 +28,7 @@
 #   make prove-circulation
 #                      random sequences of all operations of circulation against the model, each
 #                      planted fault, kills, and two concurrent operators (SEQUENCES=20000)
+#   make prove-billing the same for billing (SEQUENCES=2000)
 #   make prove-asgi    the tests of the interface over HTTP, without the short path for complete
 #                      responses (masthead serve --asgi-only)
 #   make prove-leaving clients that disconnect during responses (CLIENTS=5000)
@@ -48,8 +49,8 @@ CODE = $(wildcard src tests benchmarks docs schema)
 .PHONY: demo check test lint format-check types imports lock-check docs schema docs-check \
         tests test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests \
         prove-every prove-schedules prove-kills prove-endurance prove-leaving prove-asgi \
-        prove-hostile prove-circulation prove-pipelines release fix bench audit lock install \
-        install-dev clean
+        prove-hostile prove-circulation prove-billing prove-pipelines release fix bench audit \
+        lock install install-dev clean
 
 # `make test` leaves these to separate targets.
 APART = $(addprefix --ignore tests/,system citus release pipelines)
@@ -144,8 +145,8 @@ prove-citus: install-dev
 	[ ! -e .venv/citus/stamp ] || \
 		$(BIN)/pytest -n 3 --dist worksteal --citus --every tests/feed/test_proof.py
 
-prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-pipelines \
-       prove-endurance
+prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-billing \
+       prove-pipelines prove-endurance
 
 prove-tests: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal $(APART) --long -m only_long $(ARGS)
@@ -168,6 +169,10 @@ prove-endurance: install-dev
 prove-circulation: install-dev
 	$(BIN)/pytest -n 3 --dist worksteal tests/circulation --every \
 		--sequences $(or $(SEQUENCES),20000) --timeout 0
+
+prove-billing: install-dev
+	$(BIN)/pytest -n 3 --dist worksteal tests/billing --every \
+		--sequences $(or $(SEQUENCES),2000) --timeout 0
 
 prove-pipelines:
 	@$(MAKE) test-pipelines ARGS="--every --timeout 0"
