@@ -18,6 +18,7 @@ from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
 from masthead.store.billing.order_tax import taxed
 from masthead.store.billing.settings import is_billing
 from masthead.store.books import order_money, order_readers, order_records, similar_readers
+from masthead.store.books.derived_values import refresh_subscriptions
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.extendable_subscriptions import named
 from masthead.store.books.item_pricing import PricedItem, price_item
@@ -201,7 +202,7 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     if is_billed:
         billed = Billed({item.order_item_id: item.priced.parts for item in items}, shipping)
         change.touch(lines.subscriptions)
-        invoice = _bill(change, order_id, order, billed, is_paid=was_paid)
+        invoice = _bill(change, order_id, order, billed, lines.subscriptions, is_paid=was_paid)
     return Placed(
         order_id,
         False,
@@ -243,10 +244,18 @@ def price_of(change: Operation, order: Order) -> Price:
 
 
 def _bill(
-    change: Operation, order_id: int, order: Order, billed: Billed, *, is_paid: bool
+    change: Operation,
+    order_id: int,
+    order: Order,
+    billed: Billed,
+    subscriptions: Iterable[int],
+    *,
+    is_paid: bool,
 ) -> str | None:
     """Make the invoice of a new order; one that is paid gets a receipt, and its payment today."""
-    refresh_touched(change)
+    # The invoice prints until when they last. The end of the operation refreshes them once more,
+    # with the kinds: these are looked for among all that it has written, which takes ever longer.
+    refresh_subscriptions(change, subscriptions, with_kinds=False)
     invoice = bill(change, order_id, billed, is_paid=is_paid)
     if invoice is None:
         return None

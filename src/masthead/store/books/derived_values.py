@@ -32,13 +32,15 @@ _UNEARNED = f"""
 which equal the bookings; an unlimited term counts the bookings."""
 
 
-def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
+def refresh(
+    books: Operation, subscriptions: str, *, with_kinds: bool = True, **values: Value
+) -> int:
     """Recompute the derived values of subscriptions; return the number of balances written.
 
     ``subscriptions`` is a query of one column, their ids; it may use ``:account_id`` and the
     parameters ``values``. Afterwards ``subscription_kinds`` is complete, including rows that the
     operation itself changed and gave ``books.commit_id``. So an operation calls this once, after
-    all its other writes.
+    all its other writes. Before, it may call it without ``with_kinds``, which reads no other rows.
     """
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
@@ -51,11 +53,14 @@ def refresh(books: Operation, subscriptions: str, **values: Value) -> int:
     written = write_balances(books, keys)
     write_expiry_dates(books, lists, keys)
     lists.drop(_REFRESHED)
-    add_kinds(books)
+    if with_kinds:
+        add_kinds(books)
     return written
 
 
-def refresh_subscriptions(books: Operation, subscriptions: Iterable[int]) -> None:
+def refresh_subscriptions(
+    books: Operation, subscriptions: Iterable[int], *, with_kinds: bool = True
+) -> None:
     """Recompute the derived values of subscriptions, given by their ids (:func:`refresh`)."""
     ids = sorted(subscriptions)
     for first in range(0, len(ids), _IDS_MAX):
@@ -64,6 +69,7 @@ def refresh_subscriptions(books: Operation, subscriptions: Iterable[int]) -> Non
             f"""SELECT s.subscription_id FROM subscriptions AS s
             WHERE s.account_id = :account_id
                 AND s.subscription_id IN ({listed(ids[first : first + _IDS_MAX])})""",
+            with_kinds=with_kinds,
         )
 
 
