@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from benchmarks import (
     billing_bank,
+    billing_debit,
     billing_pages,
     circulation,
     complete,
@@ -53,6 +54,7 @@ BENCHMARKS = {
     "console": Benchmark(console.measure, subscribers=1_000_000, rounds=20),
     "billing-bank": Benchmark(billing_bank.measure, subscribers=50_000),
     "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
+    "billing-debit": Benchmark(billing_debit.measure, subscribers=200_000, rounds=1),
     "billing-documents": Benchmark(documents.measure, subscribers=5_000, rounds=3),
     "billing-pages": Benchmark(billing_pages.measure, subscribers=100_000, rounds=20),
 }

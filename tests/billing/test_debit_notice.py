@@ -74,7 +74,6 @@ def test_what_is_not_collected_names_no_mandate(collector: Desk) -> None:
 
 
 def test_an_account_without_a_creditor_identifier_announces_nothing(collector: Desk) -> None:
-    debits.fill(collector, creditor_id="")
     collector.rows(
         "DELETE FROM billing_settings WHERE account_id = :account_id "
         "AND name = 'creditor_id' RETURNING 1"
