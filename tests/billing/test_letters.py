@@ -219,16 +219,16 @@ def test_an_erased_reader_gets_no_letter(bureau: Desk) -> None:
 def test_renewal_letters_are_printed_and_noted_together(bureau: Desk, tmp_path: Path) -> None:
     order(bureau, 1, is_paid=True)
     renewals.set_effort(bureau.books, renewals.Effort(1, 1, 12, bundle_id=1, key_code="K1"))
-    assert copy_renewals(bureau.books, tmp_path / "preview.pdf") == [renewals.Due(1, 1, 1)]
+    assert copy_renewals(bureau.books, tmp_path / "preview.pdf").due == [renewals.Due(1, 1, 1)]
     assert bureau.table("renewals_sent") == []
-    assert send_renewals(bureau.books, tmp_path / "one.pdf") == [renewals.Due(1, 1, 1)]
+    assert send_renewals(bureau.books, tmp_path / "one.pdf").due == [renewals.Due(1, 1, 1)]
     shown = lines_of((tmp_path / "one.pdf").read_bytes())
     assert {"Offer Tide for a year", "Price $12.84, of which VAT $0.84", "Offer code K1"} <= set(
         shown
     )
     assert (tmp_path / "preview.pdf").read_bytes() == (tmp_path / "one.pdf").read_bytes()
     assert len(bureau.table("renewals_sent")) == 1
-    assert send_renewals(bureau.books, tmp_path / "none.pdf") == []
+    assert send_renewals(bureau.books, tmp_path / "none.pdf").due == []
     assert not (tmp_path / "none.pdf").exists()
     copy_renewals(bureau.books, tmp_path / "again.pdf", sent_on=TODAY)
     assert (tmp_path / "again.pdf").read_bytes() == (tmp_path / "one.pdf").read_bytes()
@@ -255,3 +255,24 @@ def test_renewal_letters_that_changed_while_they_were_printed_are_not_noted(
     with pytest.raises(BadInput, match="the letters that are due changed while they were printed"):
         renewal_letters.note_sent(bureau.books, None, found.digest())
     assert bureau.table("renewals_sent") == []
+
+
+def test_a_reader_who_wants_e_mail_gets_the_renewal_letter_so(bureau: Desk, tmp_path: Path) -> None:
+    order(bureau, 1, is_paid=True)
+    order(bureau, 2, is_paid=True)
+    renewals.set_effort(bureau.books, renewals.Effort(1, 1, 12, bundle_id=1, key_code="K1"))
+    bureau.put("payer_details", subscriber_id=1, by_email=1)
+    settings = {"mail_from": "abo@tide.example", "seller_iban": "DE89370400440532013000"}
+    billing_settings.set_values(bureau.books, settings)
+    assert send_renewals(bureau.books, tmp_path / "one.pdf") == ([renewals.Due(1, 1, 2)], 1)
+    (page,) = pages_of((tmp_path / "one.pdf").read_bytes())
+    assert "Dear Ben Ames," in page
+    (mail,) = (each for each in bureau.table("mails") if each["kind"] == "renewal")
+    assert mail["address"] == "ada@example.org"
+    assert mail["text"].splitlines()[2:6] == [
+        "your subscription to Tide has 12 issues left.",
+        "This renews it: Tide for a year, 12.84 USD.",
+        "To renew it, answer this mail.",
+        "Or transfer 12.84 USD to DE89 3704 0044 0532 0130 00, with the reference 1 CODE1 K1.",
+    ]
+    assert len(bureau.table("renewals_sent")) == 2

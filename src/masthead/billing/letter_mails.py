@@ -1,86 +1,166 @@
-"""The words of a welcome or a cancellation that goes by e-mail (billing, "E-mail")."""
+"""The words of the mails that welcome, confirm a cancelling, and ask to renew (billing, "E-mail").
 
-from masthead.billing.printed_letters import PrintedCancellation, PrintedWelcome
-from masthead.circulation.amounts import in_currency
+They say the same as the letters, in the language of the documents, without any attachment.
+"""
 
-_WELCOME = {
-    "en": (
-        "Welcome to {publication}",
-        (
-            "Dear {name},\n\nthank you for your subscription to {publication}.{facts}\n\n"
-            "Your subscriber number is {number}.\n\n{seller}\n"
-        ),
-    ),
-    "de": (
-        "Willkommen bei {publication}",
-        (
-            "Guten Tag {name},\n\nvielen Dank für Ihr Abonnement von {publication}.{facts}\n\n"
-            "Ihre Kundennummer ist {number}.\n\n{seller}\n"
-        ),
-    ),
-}
-_GIFT = {
-    "en": " {payer} gives it to you.",
-    "de": " {payer} schenkt es Ihnen.",
-}
-_FIRST = {
-    "en": "\n\nThe first issue is {issue}.",
-    "de": "\n\nDie erste Ausgabe ist {issue}.",
-}
-_CANCELLATION = {
-    "en": (
-        "Your subscription to {publication} is cancelled",
-        (
-            "Dear {name},\n\nwe confirm that the subscription to {publication} was cancelled on "
-            "{day}.{facts}\n\nYour subscriber number is {number}.\n\n{seller}\n"
-        ),
-    ),
-    "de": (
-        "Ihr Abonnement {publication} ist gekündigt",
-        (
-            "Guten Tag {name},\n\nwir bestätigen, dass das Abonnement {publication} am {day} "
-            "gekündigt wurde.{facts}\n\nIhre Kundennummer ist {number}.\n\n{seller}\n"
-        ),
-    ),
-}
-_ENDED = {
-    "en": "\n\nIt ended on {day}.",
-    "de": "\n\nEs endete am {day}.",
-}
-_LAST = {
-    "en": "\n\nThe last issue is {issue}.",
-    "de": "\n\nDie letzte Ausgabe ist {issue}.",
-}
-_BACK = {
-    "en": " We pay back {amount}.",
-    "de": " Wir erstatten {amount}.",
+from masthead.billing.mail_texts import MailWords, amount_of, day_of, one_line, signature_of
+from masthead.billing.printed import Language
+from masthead.billing.printed_letters import (
+    PrintedCancellation,
+    PrintedRenewal,
+    PrintedWelcome,
+)
+from masthead.billing.references import spaced
+
+Letter = PrintedWelcome | PrintedCancellation | PrintedRenewal
+
+_TEXTS: dict[Language, dict[str, str]] = {
+    "en": {
+        "hello": "Good day {name},",
+        "hello_nobody": "Good day,",
+        "number": "Your subscriber number is {number}.",
+        "welcome": "Welcome to {publication}",
+        "thanks": "thank you for your subscription to {publication}.",
+        "gift": "{payer} gives you a subscription to {publication}.",
+        "first": "The first issue is {first_issue}.",
+        "until": "It lasts until {until}.",
+        "code": "Your code is {code}.",
+        "cancellation": "Your subscription to {publication}",
+        "confirmed": "we confirm that the subscription to {publication} was cancelled on {day}.",
+        "confirmed_for": "we confirm that the subscription to {publication} for {reader} was "
+        "cancelled on {day}.",
+        "ended": "It ended on {ended_on}.",
+        "last": "The last issue is {last_issue}.",
+        "back": "We pay back {refunded}.",
+        "back_later": "What is left over at the end is paid back.",
+        "renewal": "Renew your subscription to {publication}",
+        "left": "your subscription to {publication} has {left} issues left.",
+        "left_one": "your subscription to {publication} has one issue left.",
+        "left_none": "your subscription to {publication} ends with the issue that comes last.",
+        "left_ended": "your subscription to {publication} has ended.",
+        "for": "It is your gift to {reader}.",
+        "bundle": "This renews it: {bundle}, {total}.",
+        "answer": "To renew it, answer this mail.",
+        "transfer": "Or transfer {total} to {iban}, with the reference {reference}.",
+    },
+    "de": {
+        "hello": "Guten Tag {name},",
+        "hello_nobody": "Guten Tag,",
+        "number": "Ihre Kundennummer ist {number}.",
+        "welcome": "Willkommen bei {publication}",
+        "thanks": "vielen Dank für Ihr Abonnement von {publication}.",
+        "gift": "{payer} schenkt Ihnen ein Abonnement von {publication}.",
+        "first": "Die erste Ausgabe ist {first_issue}.",
+        "until": "Es läuft bis zum {until}.",
+        "code": "Ihr Code ist {code}.",
+        "cancellation": "Ihr Abonnement {publication}",
+        "confirmed": "wir bestätigen, dass das Abonnement {publication} am {day} gekündigt wurde.",
+        "confirmed_for": "wir bestätigen, dass das Abonnement {publication} für {reader} am {day} "
+        "gekündigt wurde.",
+        "ended": "Es endete am {ended_on}.",
+        "last": "Die letzte Ausgabe ist {last_issue}.",
+        "back": "Wir erstatten {refunded}.",
+        "back_later": "Was am Ende übrig ist, erstatten wir.",
+        "renewal": "Ihr Abonnement {publication} verlängern",
+        "left": "Ihr Abonnement {publication} umfasst noch {left} Ausgaben.",
+        "left_one": "Ihr Abonnement {publication} umfasst noch eine Ausgabe.",
+        "left_none": "Ihr Abonnement {publication} endet mit der letzten Ausgabe.",
+        "left_ended": "Ihr Abonnement {publication} ist abgelaufen.",
+        "for": "Es ist Ihr Geschenk an {reader}.",
+        "bundle": "So läuft es weiter: {bundle}, {total}.",
+        "answer": "Um es zu verlängern, antworten Sie auf diese Mail.",
+        "transfer": "Oder überweisen Sie {total} auf {iban} mit dem Verwendungszweck {reference}.",
+    },
 }
 
 
-def mail_of(printed: PrintedWelcome | PrintedCancellation) -> tuple[str, str]:
-    """Return the subject and the plain text of a letter, in its language."""
-    language = printed.language
+def words_of_letter(printed: Letter) -> MailWords:
+    """Return the words of the mail that goes in place of a letter. The subject has one line."""
+    texts = _TEXTS[printed.language]
     values = {
-        "publication": printed.publication,
-        "name": printed.recipient.name or printed.recipient.company,
-        "number": printed.recipient.subscriber_id,
-        "seller": printed.seller.name,
+        "name": one_line(printed.recipient.name or printed.recipient.company),
+        "publication": one_line(printed.publication),
+        "number": str(printed.recipient.subscriber_id),
+        "reader": one_line(printed.reader),
     }
-    facts = ""
     if isinstance(printed, PrintedWelcome):
-        subject, text = _WELCOME[language]
-        if printed.payer:
-            facts += _GIFT[language].format(payer=printed.payer)
-        if printed.first_issue:
-            facts += _FIRST[language].format(issue=printed.first_issue)
+        subject, said, more = _welcome(printed)
+    elif isinstance(printed, PrintedCancellation):
+        subject, said, more = _cancellation(printed)
     else:
-        subject, text = _CANCELLATION[language]
-        values["day"] = printed.cancelled_on
-        if printed.ended_on:
-            facts += _ENDED[language].format(day=printed.ended_on)
-        if printed.last_issue:
-            facts += _LAST[language].format(issue=printed.last_issue)
-        if printed.refunded:
-            amount = in_currency(printed.refunded, printed.currency)
-            facts += _BACK[language].format(amount=amount)
-    return subject.format(**values), text.format(**values, facts=facts)
+        subject, said, more = _renewal(printed)
+    values |= more
+    lines = [
+        texts["hello" if values["name"] else "hello_nobody"],
+        "",
+        *(texts[each] for each in said),
+        "",
+        texts["number"],
+    ]
+    text = "\n".join(line.format(**values) for line in lines)
+    signature = signature_of(printed.seller)
+    return MailWords(texts[subject].format(**values), f"{text}\n\n{signature}\n")
+
+
+_Said = tuple[str, list[str], dict[str, str]]
+"""The name of the subject, the names of the sentences, and what they name."""
+
+
+def _welcome(printed: PrintedWelcome) -> _Said:
+    said = ["gift" if printed.payer else "thanks"]
+    said += ["first"] if printed.first_issue else []
+    said += ["until"] if printed.until else []
+    said += ["code"] if printed.renewal_code else []
+    return (
+        "welcome",
+        said,
+        {
+            "payer": one_line(printed.payer),
+            "first_issue": one_line(printed.first_issue),
+            "until": day_of(printed.until, printed.language) if printed.until else "",
+            "code": one_line(printed.renewal_code),
+        },
+    )
+
+
+def _cancellation(printed: PrintedCancellation) -> _Said:
+    language = printed.language
+    said = ["confirmed_for" if printed.reader else "confirmed"]
+    if printed.ended_on:
+        said += ["ended", *(["back"] if printed.refunded else [])]
+    else:
+        said += ["last"] if printed.last_issue else []
+        said += ["until"] if printed.until else []
+        said += ["back_later"] if printed.is_refund else []
+    return (
+        "cancellation",
+        said,
+        {
+            "day": day_of(printed.cancelled_on, language),
+            "ended_on": day_of(printed.ended_on, language) if printed.ended_on else "",
+            "last_issue": one_line(printed.last_issue),
+            "until": day_of(printed.until, language) if printed.until else "",
+            "refunded": amount_of(printed.refunded, printed.currency, language),
+        },
+    )
+
+
+def _renewal(printed: PrintedRenewal) -> _Said:
+    left = printed.issues_left
+    said = ["left_ended" if left < 0 else {0: "left_none", 1: "left_one"}.get(left, "left")]
+    said += ["for"] if printed.reader else []
+    said += ["bundle"] if printed.bundle else []
+    said += ["answer"]
+    said += ["transfer"] if printed.bundle and printed.seller.iban else []
+    codes = (str(printed.recipient.subscriber_id), printed.renewal_code, printed.key_code)
+    return (
+        "renewal",
+        said,
+        {
+            "left": str(left),
+            "bundle": one_line(printed.bundle),
+            "total": amount_of(printed.total, printed.currency, printed.language),
+            "iban": spaced(printed.seller.iban.replace(" ", "")),
+            "reference": one_line(" ".join(filter(None, codes))),
+        },
+    )

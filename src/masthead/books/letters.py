@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from masthead.billing.letter_mails import mail_of
+from masthead.billing.letter_mails import words_of_letter
 from masthead.billing.printed_letters import PrintedCancellation, PrintedWelcome
 from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
@@ -141,7 +141,7 @@ def _note(change: Operation, found: Due) -> None:
             found.kind,
             letter.recipient.subscriber_id,
             outbox.About(subscription_id=letter.subscription_id),
-            outbox.Words(*mail_of(letter)),
+            outbox.Words(*words_of_letter(letter)),
         )
     of_post = [(each.subscription_id, each.recipient.subscriber_id) for each in found.printed]
     letters.note_written(change, found.kind, of_post, by_email=False)

@@ -1,10 +1,12 @@
 """Renewal letters as they are printed (billing, "Documents")."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, NamedTuple
 
+from masthead.billing.letter_mails import words_of_letter
 from masthead.billing.printed_letters import PrintedRenewal
 from masthead.billing.settings import BillingSettings
 from masthead.books import renewals
@@ -16,19 +18,25 @@ from masthead.circulation.amounts import stored_cents
 from masthead.contract.printable import printable
 from masthead.documents.rendering import Appearance
 from masthead.errors import BadInput
+from masthead.store.billing.outbox import About, Words, addresses_of, queue_to
 from masthead.store.billing.printing import person_of
 from masthead.store.billing.settings import settings_of
+
+_AT_ONCE = 500
+"""For how many letters one statement finds who wants e-mail."""
 
 
 class Selected(NamedTuple):
     """Letters to print: how many by publication and effort, how they look, and what they print.
 
-    ``digest`` returns the SHA-256 of the rows that were read so far.
+    While ``letters`` is read, ``mailed`` gets those that go by e-mail instead, each with its
+    address. ``digest`` returns the SHA-256 of the rows of both that were read so far.
     """
 
     due: list[Due]
     appearance: Appearance
     letters: Iterator[PrintedRenewal]
+    mailed: list[tuple[PrintedRenewal, str]]
     digest: Callable[[], str]
 
 
@@ -45,20 +53,37 @@ def selected(
         settings = settings_of(reading)
         currency = reading.currency
     read = hashlib.sha256()
+    mailed: list[tuple[PrintedRenewal, str]] = []
     with renewals.selected(books, publication_id, sent_on=sent_on) as found:
 
         def letters() -> Iterator[PrintedRenewal]:
-            for row in found.rows:
-                read.update(_bytes(row))
-                yield _printed(row, settings, found.day, currency)
+            while some := [*islice(found.rows, _AT_ONCE)]:
+                made = [_printed(row, settings, found.day, currency) for row in some]
+                with books.read() as reading:
+                    addresses = addresses_of(
+                        reading, {each.recipient.subscriber_id for each in made}
+                    )
+                for row, letter in zip(some, made, strict=True):
+                    read.update(_bytes(row))
+                    address = addresses.get(letter.recipient.subscriber_id)
+                    if address is None:
+                        yield letter
+                    else:
+                        mailed.append((letter, address))
 
-        yield Selected(found.due, appearance_of(settings), letters(), read.hexdigest)
+        yield Selected(found.due, appearance_of(settings), letters(), mailed, read.hexdigest)
 
 
-def note_sent(books: Books, publication_id: int | None, digest: str) -> list[Due]:
+def note_sent(
+    books: Books,
+    publication_id: int | None,
+    digest: str,
+    mailed: Sequence[tuple[PrintedRenewal, str]] = (),
+) -> list[Due]:
     """Note the letters that are due today as sent, if they are those with this ``digest``.
 
-    Raises BadInput if others are due by now, such as after an order: nothing is noted then.
+    The mails are queued with it. Raises BadInput if others are due by now, such as after an order:
+    nothing is noted then.
     """
 
     def compare(rows: Iterable[Letter]) -> None:
@@ -71,7 +96,19 @@ def note_sent(books: Books, publication_id: int | None, digest: str) -> list[Due
                 "write them again"
             )
 
-    return renewals.send(books, compare, publication_id).due
+    with books.together() as inside:
+        due = renewals.send(inside, compare, publication_id).due
+        with inside.change() as change:
+            for letter, address in mailed:
+                queue_to(
+                    change,
+                    address,
+                    "renewal",
+                    letter.recipient.subscriber_id,
+                    About(subscription_id=letter.subscription_id),
+                    Words(*words_of_letter(letter)),
+                )
+    return due
 
 
 def _bytes(row: Letter) -> bytes:

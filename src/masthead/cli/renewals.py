@@ -155,22 +155,24 @@ def select(
 
     A FILE that ends in .pdf has the letters themselves, by the templates of the account; more than
     200 become several files, such as letters-1.pdf and letters-2.pdf. They are noted as sent when
-    all were made: an error of a template stops before that.
+    all were made: an error of a template stops before that. Readers who want e-mail get the letter
+    so, and not on paper.
     """
     if file is None and not preview:
         raise BadUsage("give a file with --to FILE, or --preview")
     if preview and sent_on is not None:
         raise BadUsage("letters that were sent have no preview: leave out --preview")
     books = books_of(account, database)
+    mailed = 0
     is_pdf = file is not None and file.suffix.lower() == ".pdf"
     if is_pdf and is_raw:
         raise BadUsage("letters in a PDF file are printed as they are: leave out --raw")
     if is_pdf:
         assert file is not None
         if preview or sent_on is not None:
-            due = copy_renewals(books, file, publication, sent_on=sent_on)
+            due, mailed = copy_renewals(books, file, publication, sent_on=sent_on)
         else:
-            due = send_renewals(books, file, publication)
+            due, mailed = send_renewals(books, file, publication)
     elif preview or sent_on is not None:
         due = copy_letters(books, file, publication, sent_on=sent_on, is_raw=is_raw)
     else:
@@ -186,7 +188,8 @@ def select(
     for publication_id, effort, letters in due:
         number = counted(letters, "letter")
         click.echo(f"publication {publication_id}, effort {effort}: {number}")
-    click.echo(f"{counted(sum(each.letters for each in due), 'letter')} in all")
+    by_mail = f", {mailed} of them by e-mail" if mailed else ""
+    click.echo(f"{counted(sum(each.letters for each in due), 'letter')} in all{by_mail}")
     if preview:
         click.echo("nothing was recorded: this was a preview")
 

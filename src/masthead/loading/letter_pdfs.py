@@ -1,6 +1,7 @@
 """Letters as PDF files, which are noted only after they were made."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from masthead.books import Books, announcement_letters, letters, renewal_letters
 from masthead.books.renewals import Due
@@ -9,8 +10,17 @@ from masthead.loading.pdf_files import PdfFiles
 from masthead.store import audit
 
 
-def send_renewals(books: Books, path: Path, publication_id: int | None = None) -> list[Due]:
+class Renewals(NamedTuple):
+    """Renewal letters: how many by publication and effort, and how many of them go by e-mail."""
+
+    due: list[Due]
+    mailed: int
+
+
+def send_renewals(books: Books, path: Path, publication_id: int | None = None) -> Renewals:
     """Write the renewal letters that are due today as PDF, and note them as sent.
+
+    Those of readers who want e-mail are queued instead.
 
     They are noted after all PDFs were made, and get their names after that. If the process is
     killed before they have them, ``copy_renewals`` makes them again. Raises NotFound for an unknown
@@ -21,17 +31,18 @@ def send_renewals(books: Books, path: Path, publication_id: int | None = None) -
         with renewal_letters.selected(books, publication_id) as found:
             _make(found, files)
             digest = found.digest()
-        due = renewal_letters.note_sent(books, publication_id, digest)
+        due = renewal_letters.note_sent(books, publication_id, digest, found.mailed)
         files.finish()
-        return due
+        return Renewals(due, len(found.mailed))
 
 
 def copy_renewals(
     books: Books, path: Path, publication_id: int | None = None, *, sent_on: str | None = None
-) -> list[Due]:
+) -> Renewals:
     """Write the letters that are due today, or that were sent on a day, as PDF; note nothing.
 
-    The audit log records the reading. Raises what :func:`send_renewals` does.
+    Those of readers who want e-mail are not printed. The audit log records the reading. Raises what
+    :func:`send_renewals` does.
     """
     what = "were previewed" if sent_on is None else f"of {sent_on} were written once more"
     with PdfFiles(path) as files:
@@ -41,7 +52,7 @@ def copy_renewals(
             books.store, books.actor, f"letters of renewal {what}", account_id=books.account_id
         )
         files.finish()
-        return found.due
+        return Renewals(found.due, len(found.mailed))
 
 
 def write_announcements(
