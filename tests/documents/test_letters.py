@@ -15,7 +15,7 @@ from masthead.documents.letter_samples import (
     renewal,
     welcome,
 )
-from masthead.documents.rendering import Appearance, Renderer
+from masthead.documents.rendering import Appearance, Renderer, in_parts
 from masthead.documents.samples import PAYER
 from masthead.errors import BadInput
 from tests.documents.shown import lines_of, pages_of
@@ -195,3 +195,29 @@ def test_letters_of_other_scripts_are_replaced_in_labels_too(renderer: Renderer)
     person = msgspec.structs.replace(PAYER, name="Łukasz 漢字")
     printed = msgspec.structs.replace(labels(count=1, skip=0), labels=(Label(address=person),))
     assert "Łukasz \ufffd\ufffd" in lines_of(renderer.pdf(printed))
+
+
+def test_a_process_that_made_many_pages_together_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """decisions, "Many letters in one PDF": what Typst keeps does not pile up."""
+    monkeypatch.setattr("masthead.documents.rendering._PAGES_TOGETHER", 2)
+    with Renderer(Appearance()) as renderer:
+        alone = renderer.pdf(welcome())
+        first = renderer._idle.get()
+        renderer._idle.put(first)
+        assert first is not None
+        together = renderer.together([welcome(), welcome()])
+        assert renderer._idle.get() is None
+        renderer._idle.put(None)
+        assert first._process.poll() is not None
+        assert renderer.pdf(welcome()) == alone
+        assert renderer.together([welcome(), welcome()]) == together
+
+
+def test_parts_have_all_documents_in_their_order() -> None:
+    letters = [msgspec.structs.replace(welcome(), subscription_id=n) for n in range(7)]
+    parts = list(in_parts(letters, 3))
+    assert [len(part) for part in parts] == [3, 3, 1]
+    assert [each for part in parts for each in part] == letters
+    assert list(in_parts([], 3)) == []

@@ -20,7 +20,7 @@ from masthead.store.books.issue import Issue, find_issue
 from masthead.store.books.operation import Reading
 from masthead.store.database import Row
 
-SHEETS_AT_ONCE = 200
+SHEETS_AT_ONCE = 100
 """How many sheets of labels, or cover sheets, a PDF has (decisions, "Many letters in one PDF")."""
 
 COPIES_OF_BUNDLE = 50

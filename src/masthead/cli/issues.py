@@ -201,7 +201,7 @@ def labels_command(
     """Write the address labels of ISSUE to FILE, whose name ends in .pdf.
 
     There is a label for each address of the mail file, by country and postal code; it says how many
-    copies are for one address. Afterwards, the issue can no longer be reopened. More than 200
+    copies are for one address. Afterwards, the issue can no longer be reopened. More than 100
     sheets become several files, such as labels-1.pdf and labels-2.pdf. A file that exists is not
     replaced. Print at full size, without fitting to the page.
     """

@@ -67,7 +67,7 @@ def welcome(
     """Write the letters that welcome the readers of new subscriptions to FILE, as PDF.
 
     A letter says what was ordered, which issue is the first, and who pays if it is a gift. It goes
-    to the reader. Nobody gets a second one. More than 200 letters become several files, such as
+    to the reader. Nobody gets a second one. More than 100 letters become several files, such as
     letters-1.pdf and letters-2.pdf.
     """
     _write("welcome", file, since, written_on, account, database, preview=preview)
@@ -88,7 +88,7 @@ def cancellation(
 
     A letter says when the subscription ends, and what is paid back. It goes to the reader, or to
     the payer of a gift. A subscription that is cancelled, taken back, and cancelled on a later day
-    gets a second one. More than 200 letters become several files.
+    gets a second one. More than 100 letters become several files.
     """
     _write("cancellation", file, since, written_on, account, database, preview=preview)
 

@@ -154,7 +154,7 @@ def select(
     again, with today's addresses, and nothing is noted.
 
     A FILE that ends in .pdf has the letters themselves, by the templates of the account; more than
-    200 become several files, such as letters-1.pdf and letters-2.pdf. They are noted as sent when
+    100 become several files, such as letters-1.pdf and letters-2.pdf. They are noted as sent when
     all were made: an error of a template stops before that. Readers who want e-mail get the letter
     so, and not on paper.
     """

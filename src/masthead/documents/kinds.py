@@ -18,6 +18,7 @@ from masthead.billing.printed_letters import (
     PrintedWelcome,
 )
 from masthead.billing.printed_reminders import PrintedReminder
+from masthead.documents.label_sheets import sheet_named
 
 Printed: TypeAlias = (
     PrintedInvoice
@@ -84,3 +85,11 @@ def name_of(documents: Sequence[Printed]) -> str:
             return f"with the {template}{'' if template.endswith('s') else 's'}"
         case _:
             return f"{template} for subscriber {first.recipient.subscriber_id}"
+
+
+def pages_of(documents: Sequence[Printed]) -> int:
+    """Return about how many pages share a PDF: 0 for a document that stands alone."""
+    first = documents[0]
+    if isinstance(first, PrintedLabels):
+        return len(first.labels) // sheet_named(first.sheet).labels
+    return len(documents) if len(documents) > 1 else 0

@@ -23,13 +23,18 @@ from tempfile import TemporaryFile
 from typing import IO, NamedTuple, Self
 
 from masthead.documents import frames
-from masthead.documents.kinds import Printed, asked, name_of
+from masthead.documents.kinds import Printed, asked, name_of, pages_of
 from masthead.documents.template_files import copy_templates
 from masthead.errors import BadInput, MastheadError
 from masthead.temporary import own_folder
 
-LETTERS_AT_ONCE = 200
+LETTERS_AT_ONCE = 100
 """How many letters a PDF has (decisions, "Many letters in one PDF")."""
+
+_PAGES_TOGETHER = 400
+"""After so many pages in large PDFs a child ends, and another one takes its place.
+
+Typst keeps what its last ten documents had, about 1 MB for a page."""
 
 _NEEDED = ("babel", "segno", "typst")
 _PROCESSES_MAX = 8
@@ -133,6 +138,10 @@ class Renderer(AbstractContextManager["Renderer"]):
             if isinstance(answer, _Ended):
                 child = None
                 raise self._why_ended(name_of(documents), answer)
+            child.together += pages_of(documents)
+            if child.together >= _PAGES_TOGETHER:
+                child.end()
+                child = None
         finally:
             self._idle.put(child)
         kind, content = answer
@@ -192,6 +201,8 @@ class _Child:
 
     def __init__(self, arguments: tuple[str, ...], limits: Limits) -> None:
         self._is_ready = False
+        self.together = 0
+        """How many pages it has made that share a PDF with others."""
         self._errors: IO[bytes] = TemporaryFile()  # noqa: SIM115 - open while the process runs
         self._process = subprocess.Popen(  # noqa: S603 - this Python, with its own options
             [
