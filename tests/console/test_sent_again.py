@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from masthead.billing.reminding import Level
 from masthead.books import (
     cancelling,
     disputes,
@@ -16,6 +17,7 @@ from masthead.books import (
     notes,
     orders,
     payer_payments,
+    reminder_levels,
     renewal_consents,
     replacements,
     subscriptions,
@@ -112,6 +114,14 @@ def _bill(desk: Desk, **settings: str) -> None:
     orders.place(desk.books, Order(Person(3), [Item(1)]))
     orders.place(desk.books, Order(Person(2), [Item(1)]))
     payer_payments.add(desk.books, Incoming(2_000), subscriber_id=2)
+
+
+def _owe(desk: Desk) -> None:
+    """Begin billing, and let the open invoice of Cora be due for a reminder."""
+    _bill(desk)
+    reminder_levels.set_level(desk.books, Level(1, 1, 100, "nothing", None))
+    with desk.connection.transaction():
+        desk.connection.change("UPDATE invoices SET due_on = '2026-03-01'")
 
 
 def _bill_since_march(desk: Desk) -> None:
@@ -281,6 +291,8 @@ CASES = {
     "a run that was collected": Case(
         "/direct-debit/1/collected", {"value_date": "2026-04-15"}, confirms=True, before=_hand_in
     ),
+    "a level of reminders": Case("/reminders/1/level", {"days": "10", "remove": ""}, before=_bill),
+    "reminders": Case("/reminders", {}, "/reminders/send", confirms=True, before=_owe),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
 }
 

@@ -150,6 +150,7 @@ PAGES = (
     Shown("payer-account", "The account of a payer", "/money", _payer),
     Shown("bank", "Entries of the bank", "/bank"),
     Shown("direct-debit", "Direct debit", "/direct-debit"),
+    Shown("reminders", "Reminders", "/reminders"),
     Shown("month-end", "Month end", "/month-end"),
     Shown("issues", "Issues", "/issues"),
     Shown("issue", "An issue that is closed", "/issues", _closed),

@@ -47,6 +47,7 @@ PAGES = (
     *("/direct-debit", "/direct-debit/report", "/subscribers/1/mandate"),
     *("/bank", "/bank/file", "/mail"),
     "/month-end",
+    *("/reminders", "/reminders/1/level"),
     "/this-month/new",
     "/this-month/lost",
     "/issues",

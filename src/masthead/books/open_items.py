@@ -46,6 +46,7 @@ __all__ = [
     "months",
     "named",
     "overview",
+    "payer_of",
     "payment",
     "show",
 ]
@@ -170,6 +171,11 @@ def named(books: Books, subscriber_id: int) -> str:
     """Return the name of a payer. Raises NotFound if there is none."""
     with books.read() as reading:
         return payer_named(reading, subscriber_id)
+
+
+def payer_of(first_name: str | None, last_name: str | None, company: str | None) -> str:
+    """Return the payer's name, else the company; '' if there is neither."""
+    return open_items.named(first_name, last_name) or company or ""
 
 
 def credit_of(books: Books, subscriber_id: int) -> tuple[str, int]:

@@ -26,7 +26,18 @@ from masthead.store.billing.reminders import Reminder
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation, Reading
 
-__all__ = ["Due", "DueToday", "Letter", "Overdue", "Sent", "due", "send"]
+__all__ = [
+    "Due",
+    "DueToday",
+    "Letter",
+    "Overdue",
+    "Sent",
+    "Shown",
+    "due",
+    "letter_days",
+    "of_payer",
+    "send",
+]
 
 
 class DueToday(NamedTuple):
@@ -118,6 +129,31 @@ def due(books: Books) -> DueToday:
         settings = settings_of(reading)
         selected = _select(reading, settings, stored.credits_of(reading))
         return DueToday(reading.today, *selected, stored.read_until(reading), reading.currency)
+
+
+class Shown(NamedTuple):
+    """A reminder of a payer: of which invoice, when, at which level, and its fee in cents."""
+
+    number: str
+    invoice_id: int
+    day: str
+    level: int
+    fee: int
+
+
+def of_payer(books: Books, subscriber_id: int) -> list[Shown]:
+    """Return the reminders of a payer, the oldest first."""
+    with books.read() as reading:
+        return [
+            Shown(number, each.invoice_id, each.reminded_on, each.level, each.fee)
+            for number, each in stored.reminders_of(reading, subscriber_id)
+        ]
+
+
+def letter_days(books: Books, limit: int = 10) -> list[tuple[str, int]]:
+    """Return the last days on which letters were written, with the number of each."""
+    with books.read() as reading:
+        return stored.letter_days(reading, limit)
 
 
 def send(books: Books, *, seen: str | None = None, dry_run: bool = False) -> Sent:

@@ -22,6 +22,7 @@ _GOODS = {
     "digital": "digital",
     "product": "product",
     "shipping": "shipping",
+    "fee": "fee",
 }
 
 
@@ -111,9 +112,9 @@ def _actions(found: ShownInvoice) -> Iterator[tuple[str, str]]:
         return
     if invoice.open_cents:
         yield "Payment came", "payment"
-    elif found.left:
+    elif found.left and not invoice.is_fee:
         yield "Credit a part", "credit"
-    if found.left:
+    if found.left and not invoice.is_fee:
         yield "Cancel the invoice", "cancel"
     if invoice.open_cents:
         yield "Write off what is open", "write-off"

@@ -9,6 +9,7 @@ from masthead.books import (
     outbox,
     payer_payments,
     payment_reversals,
+    reminders,
 )
 from masthead.circulation.amounts import decimal, in_currency
 from masthead.console.forms import Form
@@ -54,6 +55,7 @@ def account(request: PageRequest) -> Response:
         mailed=outbox.of_payer(request.books, key, _MAILS_SHOWN),
         kinds=MAIL_KINDS,
         states=MAIL_STATES,
+        reminders=reminders.of_payer(request.books, key),
     )
 
 

@@ -191,6 +191,19 @@ def letters_on(books: Reading, day: str) -> list[tuple[str, int, str]]:
     )
 
 
+def letter_days(books: Reading, limit: int) -> list[tuple[str, int]]:
+    """Return the days on which letters were written, the newest first, with their numbers."""
+    return books.rows_as(
+        tuple[str, int],
+        """
+        SELECT reminded_on, count(*) FROM reminders
+        WHERE account_id = :account_id AND printed IS NOT NULL
+        GROUP BY reminded_on ORDER BY reminded_on DESC LIMIT :most
+        """,
+        most=limit,
+    )
+
+
 def reminders_of(books: Reading, subscriber_id: int) -> list[tuple[str, Reminder]]:
     """Return the reminders of a payer with the numbers of their invoices, the oldest first."""
     rows = books.rows(
