@@ -110,7 +110,7 @@ def start(database: str) -> None:
 
 LATER = {
     *("closed_months", "mandates", "debit_runs"),
-    *("claims", "reminder_levels", "reminders", "renewal_consents", "announced_renewals"),
+    *("claims", "reminders", "renewal_consents", "announced_renewals"),
     *("held_addresses", "letters"),
 }
 """What the end of a month, and what a publisher sets up later (direct debit, reminders, automatic

@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from masthead.billing.printed import Goods
+from masthead.billing.reminding import Level
 from masthead.billing.tax import ShippingPrice, TaxRate
 from masthead.books import (
     Books,
@@ -29,6 +30,7 @@ from masthead.books import (
     payment_reversals,
     payments,
     refunds,
+    reminder_levels,
     renewals,
     subscribers,
     subscriptions,
@@ -58,6 +60,11 @@ _SUBSCRIPTIONS_MAX = 10_000
 _GRACE_DAYS = 60
 _SUNNY_DAYS = (20, 110)
 _HOLIDAY_DAYS = (30, 75)
+_LEVELS = (
+    Level(1, 10, 0, "nothing", None),
+    Level(2, 24, 500, "nothing", None),
+    Level(3, 40, 0, "stop", None),
+)
 _SELLER = {
     "seller_name": "Harbour Lane Press",
     "seller_street": "12 Pier Street",
@@ -95,6 +102,8 @@ def work_a_morning(database: str, account_id: int, by: Actor, folder: Path) -> N
             tax_rates.add_rate(books, TaxRate("DE", None, goods, percent, _SINCE))
         tax_rates.add_shipping_price(books, ShippingPrice("CA", "Print", 1_500, _SINCE))
         billing_settings.begin(books)
+        for level in _LEVELS:
+            reminder_levels.set_level(books, level)
         _Morning(books, clock.go_on).work()
         demo_bank.write_to_try(books, opening.account_of(books).today, folder)
 

@@ -139,6 +139,7 @@ pages = [
             lambda _key, _state: "/reminders",
             lambda key, _state: f"Level {key}",
             "An invoice gets one level after the other, with at least 7 days between two.",
+            starts_empty=False,
         )
     ),
 ]
