@@ -104,7 +104,7 @@ def test_levels_are_set_and_removed(bureau: Desk, finance: Browser) -> None:
         send(finance, "/reminders/3/level", days="20", remove="")
     )
     shown = input_values(finance.get("/reminders/2/level").text)
-    assert [shown[name] for name in ("days", "fee", "then_do")] == ["24", "5.00", "stop"]
+    assert [shown[name] for name in ("days", "fee")] == ["24", "5.00"]
     send(finance, "/reminders/2/level", remove="1")
     assert len(reminder_levels.levels(bureau.books)) == 1
     assert finance.get("/reminders/10/level").status_code == 404

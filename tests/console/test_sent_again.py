@@ -1,5 +1,7 @@
 """Each form that is sent again, or three times at once: it makes its change once."""
 
+# Long because it has one table with a case for each form.
+
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
