@@ -25,8 +25,10 @@ UNIT = (DEPLOY / "masthead.service").read_text()
 LOAD_UNIT = (DEPLOY / "masthead-load.service").read_text()
 CONSOLE_UNIT = (DEPLOY / "masthead-console.service").read_text()
 MAIL_UNIT = (DEPLOY / "masthead-mail@.service").read_text()
+RENEWALS_UNIT = (DEPLOY / "masthead-renewals@.service").read_text()
 TIMER = (DEPLOY / "masthead-load.timer").read_text()
 MAIL_TIMER = (DEPLOY / "masthead-mail@.timer").read_text()
+RENEWALS_TIMER = (DEPLOY / "masthead-renewals@.timer").read_text()
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 EMULATOR = (DEPLOY / "emulator.Dockerfile").read_text()
 COMPOSE = (DEPLOY / "compose.yaml").read_text()
@@ -35,8 +37,8 @@ SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|:
 
 each_service = pytest.mark.parametrize(
     "text",
-    [UNIT, LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT],
-    ids=["server", "load", "console", "mail"],
+    [UNIT, LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT, RENEWALS_UNIT],
+    ids=["server", "load", "console", "mail", "renewals"],
 )
 
 
@@ -77,7 +79,9 @@ def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> N
 
 
 @pytest.mark.parametrize(
-    "text", [LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT], ids=["load", "console", "mail"]
+    "text",
+    [LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT, RENEWALS_UNIT],
+    ids=["load", "console", "mail", "renewals"],
 )
 def test_the_others_are_as_confined_as_the_server(text: str) -> None:
     """rules, "As a service"."""
@@ -104,6 +108,19 @@ def test_the_mails_of_an_account_are_sent_each_minute_and_no_secret_stands_in_th
     assert unit(MAIL_TIMER, "Timer") == {"OnCalendar": "minutely"}
     assert unit(MAIL_TIMER, "Install") == {"WantedBy": "timers.target"}
     assert not SECRETS.search(MAIL_UNIT)
+
+
+def test_what_renews_automatically_is_ordered_each_night_and_a_missed_night_is_made_up_for() -> (
+    None
+):
+    """billing, "Automatic renewal"."""
+    assert unit(RENEWALS_UNIT)["Type"] == "oneshot"
+    assert unit(RENEWALS_UNIT)["ExecStart"].endswith(" renewals automatic --account %i")
+    assert unit(RENEWALS_TIMER, "Timer") == {
+        "OnCalendar": "*-*-* 04:15:00",
+        "Persistent": "true",
+    }
+    assert unit(RENEWALS_TIMER, "Install") == {"WantedBy": "timers.target"}
 
 
 @each_service
