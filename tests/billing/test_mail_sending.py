@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.billing.reminding import Level
 from masthead.books import (
     billing_settings,
     erasure,
     held_addresses,
     mail_sending,
     outbox,
+    reminder_levels,
+    reminders,
     subscribers,
 )
 from masthead.errors import BadInput, MastheadError
@@ -77,6 +80,21 @@ def test_the_invoice_arrives_with_a_text_and_its_document(bureau: Desk) -> None:
     assert (status, tries) == ("sent", 1)
     assert sent_at.startswith("2026-04-15")
     assert message_id == mail.message["Message-ID"]
+
+
+def test_a_reminder_arrives_with_its_letter(bureau: Desk) -> None:
+    begin_mail(bureau, 1)
+    reminder_levels.set_level(bureau.books, Level(1, 10, 0, "nothing", None))
+    order(bureau, 1)
+    bureau.to("2026-05-20")
+    reminders.send(bureau.books)
+    with post_office() as (office, server):
+        mail_sending.send(bureau.books, server)
+    reminder = office.mails[1].message
+    assert reminder["Subject"] == "Reminder from Tide Press"
+    (attached,) = reminder.iter_attachments()
+    assert attached.get_filename() == "reminder-2026-05-20.pdf"
+    assert "Ada Ames" in lines_of(attached.get_content())
 
 
 def test_a_mail_that_was_sent_is_not_sent_again(bureau: Desk) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from masthead.billing.mail_retries import TRIES_MAX, delay_after
 from masthead.billing.mail_texts import amount_of, day_of, words_of
-from masthead.billing.printed import Payer, PrintedInvoice, Seller
+from masthead.billing.printed import DirectDebit, Payer, PrintedInvoice, Seller
 from masthead.mail.messages import Message, bytes_of
 from tests.billing.invoices_of import PRINTED
 
@@ -76,6 +76,20 @@ def test_a_receipt_and_a_credit_note_ask_for_no_money() -> None:
     assert note.subject == "Credit note C-1 from Tide Press"
     assert "takes back a part or all of invoice 2026-000001." in note.text
     assert "due" not in note.text
+
+
+def test_an_invoice_that_is_collected_says_when_and_asks_for_no_transfer() -> None:
+    """billing, "Direct debit": the invoice says when it will be collected."""
+    debit = DirectDebit(
+        collected_on="2026-04-29", mandate="M-7", iban_end="3201", creditor_id="DE98ZZZ09999999999"
+    )
+    text = words_of(changed(direct_debit=debit)).text
+    assert (
+        "We collect 1,200.00 EUR on 29 April 2026, or a few days later, from your account that "
+        "ends in 3201, by the mandate M-7 (our creditor identifier is DE98ZZZ09999999999).\n"
+    ) in text
+    assert "transfer" not in text
+    assert "am 29.04.2026" in words_of(changed(direct_debit=debit, language="de")).text
 
 
 def test_an_invoice_that_credit_paid_has_nothing_left_to_pay() -> None:

@@ -33,6 +33,9 @@ TEXTS: dict[Language, dict[str, str]] = {
         "takes back a part or all of invoice {corrects}.",
         "due": "{due} is due on {due_on}.",
         "nothing_due": "Nothing is left to pay.",
+        "collected": "We collect {due} on {collected_on}, or a few days later, from your account "
+        "that ends in {iban_end}, by the mandate {mandate} (our creditor identifier is "
+        "{creditor_id}).",
         "transfer": "Please transfer it to {iban}, with the reference {reference}.",
         "reference": "Please pay with the reference {reference}.",
         "questions": "Questions? Write to {email}.",
@@ -50,6 +53,9 @@ TEXTS: dict[Language, dict[str, str]] = {
         "{total}, mit der die Rechnung {corrects} ganz oder zum Teil zurückgenommen wird.",
         "due": "{due} sind fällig am {due_on}.",
         "nothing_due": "Es ist nichts mehr zu zahlen.",
+        "collected": "Wir ziehen {due} am {collected_on} oder wenige Tage danach von Ihrem Konto "
+        "ein, das auf {iban_end} endet, mit dem Mandat {mandate} (unsere "
+        "Gläubiger-Identifikationsnummer ist {creditor_id}).",
         "transfer": "Bitte überweisen Sie auf {iban} mit dem Verwendungszweck {reference}.",
         "reference": "Bitte zahlen Sie mit dem Verwendungszweck {reference}.",
         "questions": "Bei Fragen schreiben Sie an {email}.",
@@ -77,7 +83,7 @@ def words_of(printed: PrintedInvoice) -> MailWords:
         "iban": spaced(seller.iban.replace(" ", "")),
         "reference": spaced(printed.payment_reference),
         "email": one_line(seller.email),
-    }
+    } | _collected(printed)
     said = [f"attached_{printed.kind}"]
     if printed.kind == "invoice":
         said += _how_to_pay(printed)
@@ -89,9 +95,23 @@ def words_of(printed: PrintedInvoice) -> MailWords:
     return MailWords(texts[printed.kind].format(**values), f"{text}\n\n{signature_of(seller)}\n")
 
 
+def _collected(printed: PrintedInvoice) -> dict[str, str]:
+    debit = printed.direct_debit
+    if debit is None:
+        return {}
+    return {
+        "collected_on": day_of(debit.collected_on, printed.language),
+        "mandate": one_line(debit.mandate),
+        "iban_end": one_line(debit.iban_end),
+        "creditor_id": one_line(debit.creditor_id),
+    }
+
+
 def _how_to_pay(printed: PrintedInvoice) -> list[str]:
     if not printed.due:
         return ["nothing_due"]
+    if printed.direct_debit is not None:
+        return ["collected"]
     said = ["due"] if printed.due_on else []
     if printed.payment_reference:
         said.append("transfer" if printed.seller.iban else "reference")
