@@ -313,6 +313,17 @@ def test_a_return_in_a_statement_has_the_banks_fee(handed_in: Desk, tmp_path: Pa
     assert handed_in.everything() == before
 
 
+def test_a_return_without_a_reason_repeats_no_words_of_the_payer(
+    handed_in: Desk, tmp_path: Path
+) -> None:
+    debit_collections.collected(handed_in.books, 1, DAY)
+    import_file(handed_in.books, written(tmp_path, back("12.84", FIRST, reason="")))
+    assert claims(handed_in, "status", "return_reason")[0] == (
+        "returned",
+        "the bank gave no reason",
+    )
+
+
 def test_a_return_before_the_batch_leaves_the_books_right(handed_in: Desk, tmp_path: Path) -> None:
     """The bank has collected the whole batch, and given one of its claims back.
 

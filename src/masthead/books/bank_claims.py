@@ -118,7 +118,7 @@ class ClaimEntries:
             # Its money came with the batch, whose entry is not read yet.
             take(self._change, [Came(claim, day, 0)])
             claim = self._again(claim)
-        reason = reason_in(entry.return_reason or entry.reference)
+        reason = reason_in(entry.return_reason)
         (done,) = give_back(self._change, [Back(claim, day, reason, fee)])
         self._named[claim.end_to_end_id] = done.claim
         return self._settled(done.claim, f"by its claim: {done.sentence}")
