@@ -106,7 +106,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "billing shipping list": (),
     "billing shipping remove": ("1",),
     "billing begin": (),
-    "subscription consent give": ("1", "--bundle=1", "--words=yes, each year"),
+    "subscription consent give": ("1", "--bundle=7", "--words=yes, each year"),
     "subscription consent show": ("1",),
     "renewals automatic": (),
     "renewals announcements": ("--to={}/announcements.pdf",),
