@@ -149,6 +149,7 @@ PAGES = (
     Shown("payments", "Payments by keyboard", "/payments/new", _payments),
     Shown("payer-account", "The account of a payer", "/money", _payer),
     Shown("bank", "Entries of the bank", "/bank"),
+    Shown("bank-file", "Read a file of the bank", "/bank/file"),
     Shown("direct-debit", "Direct debit", "/direct-debit"),
     Shown("reminders", "Reminders", "/reminders"),
     Shown("month-end", "Month end", "/month-end"),
