@@ -1332,14 +1332,13 @@ CREATE TABLE mails (
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX mails_to_send ON mails (account_id, due_at, mail_id) WHERE status = 'queued';
 CREATE INDEX mails_by_subscriber
     ON mails (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
 CREATE INDEX mails_by_invoice ON mails (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
 CREATE INDEX mails_by_reminder ON mails (account_id, reminder_id) WHERE reminder_id IS NOT NULL;
 CREATE INDEX mails_by_subscription
     ON mails (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
-CREATE INDEX mails_by_status ON mails (account_id, status, mail_id);
+CREATE INDEX mails_by_status ON mails (account_id, status, due_at, mail_id);
 CREATE INDEX mails_sent ON mails (account_id, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX mails_by_message ON mails (account_id, message_id) WHERE message_id IS NOT NULL;
 
@@ -1571,7 +1570,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('announced_renewals', 'announced_renewals_by_order', '1000000 1000000 1'),
     ('announced_renewals', 'announced_renewals_to_come', '10000 10000 1000 1'),
     ('mails', 'mails', '1000000 1000000 1'),
-    ('mails', 'mails_to_send', '10000 10000 10 1'),
+    ('mails', 'mails_by_status', '1000000 1000000 200000 10 1'),
     ('mails', 'mails_by_subscriber', '1000000 1000000 5'),
     ('mails', 'mails_by_invoice', '1000000 1000000 1'),
     ('mails', 'mails_by_reminder', '1000000 1000000 1'),

@@ -1316,14 +1316,13 @@ CREATE TABLE mails (
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id)
 );
-CREATE INDEX mails_to_send ON mails (account_id, due_at, mail_id) WHERE status = 'queued';
 CREATE INDEX mails_by_subscriber
     ON mails (account_id, subscriber_id) WHERE subscriber_id IS NOT NULL;
 CREATE INDEX mails_by_invoice ON mails (account_id, invoice_id) WHERE invoice_id IS NOT NULL;
 CREATE INDEX mails_by_reminder ON mails (account_id, reminder_id) WHERE reminder_id IS NOT NULL;
 CREATE INDEX mails_by_subscription
     ON mails (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
-CREATE INDEX mails_by_status ON mails (account_id, status, mail_id);
+CREATE INDEX mails_by_status ON mails (account_id, status, due_at, mail_id);
 CREATE INDEX mails_sent ON mails (account_id, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX mails_by_message ON mails (account_id, message_id) WHERE message_id IS NOT NULL;
 
