@@ -262,6 +262,23 @@ def test_the_entry_of_a_batch_pays_each_claim(handed_in: Desk, tmp_path: Path, n
     assert _statuses(handed_in) == ["settled"]
 
 
+_NUMBERED = f"192?00SEPA?20{f'KREF+{MESSAGE}-CORE-FRST'[:27]}?21{f'KREF+{MESSAGE}-CORE-FRST'[27:]}"
+
+
+@pytest.mark.parametrize("text", [_NUMBERED, f"/TRTP/SEPA/PREF/{MESSAGE}-CORE-FRST/"])
+def test_the_entry_of_a_batch_in_mt940_pays_each_claim(
+    handed_in: Desk, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "april.sta"
+    path.write_text(
+        ":20:S\n:25:37040044/0532013000\n:28C:1/1\n:60F:C260429EUR0,00\n"
+        f":61:260429C25,68NDDTNONREF//B1\n:86:{text}\n:62F:C260429EUR25,68\n-\n",
+        encoding="ascii",
+    )
+    (read,) = import_file(handed_in.books, path).entries
+    assert read.why == "debit run 1: 2 payments of 25.68 EUR"
+
+
 def test_a_batch_that_was_booked_by_hand_is_known_once(handed_in: Desk, tmp_path: Path) -> None:
     debit_collections.collected(handed_in.books, 1, DAY)
     first = batch("25.68", MESSAGE)

@@ -55,6 +55,7 @@ def _by_numbers(entry: Entry, text: str, code: str, sign: str) -> Entry:
         reference=text_of(keyed.get("SVWZ", ""), free, entry.reference),
         end_to_end_id=_given(keyed, "EREF"),
         mandate_id=_given(keyed, "MREF"),
+        batch_id=_given(keyed, "KREF"),
         return_reason=(reason or "returned") if code in _RETURNS else "",
     )
 
@@ -96,6 +97,7 @@ def _by_slashes(entry: Entry, text: str) -> Entry:
         reference=text_of(*texts, entry.reference),
         end_to_end_id=_given(fields, "EREF"),
         mandate_id=_given(fields, "MARF"),
+        batch_id=_given(fields, "PREF"),
         return_reason=fields.get("RTRN", ""),
     )
 
