@@ -11,14 +11,24 @@ from masthead.billing import reminder_mails
 from masthead.billing.mail_texts import MailWords
 from masthead.billing.printed_reminders import PrintedReminder, from_json
 from masthead.billing.reminding import Level
-from masthead.books import erasure, payer_payments, reminder_documents, reminder_levels, reminders
+from masthead.books import (
+    billing_settings,
+    erasure,
+    payer_payments,
+    reminder_documents,
+    reminder_levels,
+    reminders,
+)
 from masthead.books.payer_payments import Incoming
 from masthead.documents.letter_samples import samples
+from masthead.documents.template_files import export_templates
 from tests.billing.bureau import order, refused
 from tests.billing.outboxes import begin_mail
 from tests.documents.shown import lines_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from masthead.books import Books
     from tests.circulation.desk import Desk
 
@@ -101,3 +111,18 @@ def test_the_words_of_a_reminder_say_only_what_it_asks_for(language: str, then_d
     assert iban in words.text
     settled = msgspec.structs.replace(printed, credit=printed.due + printed.credit)
     assert iban not in reminder_mails.words_of(settled).text
+
+
+def test_an_error_of_a_template_stops_before_anything_is_recorded(
+    bureau: Desk, tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    export_templates(folder)
+    template = folder / "reminder.typ"
+    lines = template.read_text(encoding="utf-8").splitlines()
+    template.write_text("\n".join([lines[0], "#nonsense", *lines[1:]]), encoding="utf-8")
+    billing_settings.set_values(bureau.books, {"templates": str(folder)})
+    reminder_levels.set_level(bureau.books, Level(1, 10, 350, "nothing", None))
+    order(bureau)
+    bureau.to(DAY)
+    assert "reminder.typ, line 2" in refused(bureau, reminders.send)

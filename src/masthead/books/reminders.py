@@ -14,6 +14,7 @@ from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
 from masthead.books.invoices import give_up
 from masthead.books.payment_allocation import use_credit
+from masthead.books.reminder_documents import check_template
 from masthead.books.reminder_letters import write_letters
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted
@@ -161,8 +162,10 @@ def send(books: Books, *, seen: str | None = None, dry_run: bool = False) -> Sen
 
     The payers' credits are used first. A payment that came since :func:`due` counts. Raises
     BadInput if the account has no level of reminders, or if others are due than those of whom
-    ``seen`` is the digest. Raises MastheadError if the account does not bill.
+    ``seen`` is the digest, and for an error of the account's own template, with its file and line.
+    Raises MastheadError if the account does not bill.
     """
+    check_template(books)
     with books.change(dry_run=dry_run) as change:
         settings = settings_of(change)
         credits_ = stored.credits_of(change)
