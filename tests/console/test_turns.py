@@ -204,9 +204,12 @@ def test_a_queue_refuses_when_it_is_full_and_after_a_time(
 def test_saves_that_wait_for_a_writer_stop_neither_search_nor_sign_in_and_say_so(
     console: Console, desk: Desk, monkeypatch: pytest.MonkeyPatch, log_lines: list[str]
 ) -> None:
-    """The attack: 45 of them held all threads. Here they wait for 0.2 seconds in place of five."""
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 200)
-    monkeypatch.setattr(postgresql, "LOCK_TIMEOUT", "200ms")
+    """The attack: 45 of them held all threads. Here they wait for a second in place of five.
+
+    That is long enough for the others to come meanwhile on a busy machine, and find no place.
+    """
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 1_000)
+    monkeypatch.setattr(postgresql, "LOCK_TIMEOUT", "1s")
     browser = console.signed_in("clerk")
     form = {**input_values(browser.get(EDIT).text), "first_name": "Typed <b> é"}
 
