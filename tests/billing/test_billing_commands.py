@@ -39,7 +39,7 @@ def test_a_seller_is_named_and_billing_begins(shop: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence", "status"),
     [
-        (("settings", "due_days"), "'due_days' is no setting: give NAME=VALUE", 2),
+        (("settings", "due_days"), "'due_days' gives no value: write NAME=VALUE", 2),
         (("settings", "due_day=3"), "billing has no setting 'due_day': did you mean due_days", 1),
         (("settings", "seller_iban=DE00"), "seller_iban: 'DE00' is not an IBAN", 1),
         (("settings", "--logo=logo.gif"), "logo.gif is no logo: its name ends with .png", 2),
@@ -154,3 +154,15 @@ def test_a_payer_gets_documents_by_email(shop: str) -> None:
     assert run(shop, "payer", "set", 1, "--no-by-email") == [
         "the documents of subscriber 1 go on paper from now on"
     ]
+
+
+@pytest.mark.parametrize("words", [("payment", "list", "99"), ("mail", "list", "--payer=99")])
+def test_an_unknown_payer_is_not_one_without_payments_and_mails(
+    shop: str, words: tuple[str, ...]
+) -> None:
+    assert "account 1 has no subscriber 99" in refused(shop, *words)
+
+
+def test_a_level_has_days_of_a_year_at_most(shop: str) -> None:
+    said = refused(shop, "reminders", "levels", "set", 1, "--days=0", exit_status=2)
+    assert "'--days': 0 is not in the range 1<=x<=365" in said

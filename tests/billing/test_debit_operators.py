@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books import debit_collections, erasure, mandates, subscribers
+from masthead.cli import cli
 from masthead.errors import BadInput
 from tests.billing import debits
 from tests.billing.bureau import order, refused
@@ -21,6 +22,8 @@ from tests.circulation.statements import counting
 from tests.long import SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.circulation.desk import Desk
 
 WAIT_S = 0.05
@@ -37,6 +40,22 @@ def collector(bureau: Desk) -> Desk:
         sign(bureau, payer)
         order(bureau, payer)
     return bureau
+
+
+def test_a_run_whose_file_has_no_folder_hands_in_nothing(
+    collector: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["debit", "run", f"--on={DAY}", f"--to={tmp_path / 'gone' / 'debits.xml'}"]
+    assert (
+        cli.main(
+            [*words, "--account=1", f"--database={collector.url}"],
+            "masthead",
+            standalone_mode=False,
+        )
+        == 2
+    )
+    assert "there is no folder" in capsys.readouterr().err
+    assert claims(collector, "invoice_id") == []
 
 
 @SHORT_ON_SQLITE

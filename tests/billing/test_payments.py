@@ -136,7 +136,7 @@ def test_what_cannot_be_a_payment_is_refused(bureau: Desk) -> None:
     )
     assert "is still to come" in refused(bureau, add, Incoming(100, "2026-04-16"), invoice=number)
     assert refused(bureau, add, Incoming(100, "2026-03-31"), invoice=number) == (
-        "2026-03-31 is in a closed month: the first open day is 2026-04-01"
+        "2026-03-31 is before billing began on 2026-04-01: the first open day is 2026-04-01"
     )
     assert refused(bureau, add, Incoming(100), invoice="2026-000009") == (
         "there is no invoice or credit note 2026-000009"

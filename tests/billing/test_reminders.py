@@ -11,6 +11,7 @@ from masthead.books import (
     erasure,
     invoices,
     payer_payments,
+    payer_statement,
     payment_reversals,
     reminder_levels,
     reminders,
@@ -250,6 +251,14 @@ def test_a_fee_is_an_invoice_of_its_own_without_tax_and_never_revenue(bureau: De
         "tax": -84,
         "reminder_fees": -500,
     }
+
+
+def test_a_statement_says_that_an_invoice_is_the_fee_of_a_reminder(bureau: Desk) -> None:
+    levels(bureau)
+    order(bureau)
+    remind(bureau, FIRST, SECOND)
+    lines = payer_statement.statement(bureau.books, 1).movements
+    assert [(each.about, each.cents) for each in lines] == [("", 1284), ("reminder fee", 500)]
 
 
 def test_a_fee_is_not_reminded_of_and_can_be_waived(bureau: Desk) -> None:

@@ -157,7 +157,7 @@ def test_refusals_of_the_forms_name_no_id(bureau: Desk, finance: Browser) -> Non
         ("/invoices/1/credit", {}, "Invoice 2026-000001 is not paid"),
         ("/invoices/1/payment", {"amount": ""}, "Say how much came."),
         ("/invoices/1/payment", {"amount": "0"}, "above 0"),
-        ("/invoices/1/payment", {"value_date": "2026-03-01"}, "1 March 2026 is in a closed month"),
+        ("/invoices/1/payment", {"value_date": "2026-03-01"}, "1 March 2026 is before billing"),
         ("/invoices/1/cancel", {"reason": ""}, "Say why"),
         ("/orders/1/pay", {}, "This order has invoice 2026-000001"),
         ("/subscribers/1/pay-back", {}, "Ada Ames has no credit"),

@@ -20,7 +20,8 @@ class Movement(NamedTuple):
     """Something that changed what a payer owes by ``cents``: above 0, the payer owes more.
 
     ``day`` is the day of an invoice, the value date of a payment. ``number`` is that of an invoice,
-    or the id of a payment. ``about`` is a reference, a reason, or the invoice that it concerns.
+    or the id of a payment. ``about`` is a reference, a reason, the invoice that it
+    concerns, or ``reminder fee``.
     """
 
     day: str

@@ -67,7 +67,7 @@ def percent_of(text: str) -> int:
     found = _PERCENT.fullmatch(text.strip())
     percent = int(found[1]) * 100 + int((found[2] or "").ljust(2, "0")) if found else -1
     if not 0 <= percent <= WHOLE:
-        raise BadInput(f"{text!r} is not a percentage from 0 to 100 with at most two decimals")
+        raise BadInput(f"{text!r} is not a percentage from 0 to 100, such as 7 or 5.5")
     return percent
 
 

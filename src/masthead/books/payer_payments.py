@@ -115,18 +115,19 @@ def _checked(change: Operation, incoming: Incoming) -> Incoming:
 def check_day(change: Operation, day: str | None) -> str:
     """Return the day on which money came or went, by default today.
 
-    Raises BadInput, with the ``field``, for a day to come, or one in a closed month.
+    Raises BadInput, with the ``field``, for a day to come, in a closed month, or before
+    billing began.
     """
     day = day or change.today
     if not is_day(day):
         raise BadInput(f"{day!r} is not a day such as 2026-11-05", field="value_date")
     if day > change.today:
         raise BadInput(f"{day} is still to come: the money has moved already", field="value_date")
-    if first_open_day(change, day) != day:
-        raise BadInput(
-            f"{day} is in a closed month: the first open day is {first_open_day(change, day)}",
-            field="value_date",
-        )
+    first = first_open_day(change, day)
+    if first != day:
+        begun = check_bills(change)
+        where = f"before billing began on {begun}" if day < begun else "in a closed month"
+        raise BadInput(f"{day} is {where}: the first open day is {first}", field="value_date")
     return day
 
 
@@ -316,6 +317,7 @@ def pay_back(
 
 
 def list_payments(books: Books, subscriber_id: int) -> Sequence[Payment]:
-    """Return the payments of a payer, the oldest first."""
+    """Return the payments of a payer, the oldest first. Raises NotFound for an unknown payer."""
     with books.read() as reading:
+        payer_named(reading, subscriber_id)
         return payments.payments_of(reading, subscriber_id)

@@ -81,7 +81,7 @@ def settings_command(
 def _named(setting: str) -> tuple[str, str]:
     name, found, value = setting.partition("=")
     if not found:
-        raise BadUsage(f"{setting!r} is no setting: give NAME=VALUE, such as due_days=30")
+        raise BadUsage(f"{setting!r} gives no value: write NAME=VALUE, such as due_days=30")
     return name, value
 
 

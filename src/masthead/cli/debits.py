@@ -8,7 +8,8 @@ from masthead.bank_files.pain008 import VERSIONS
 from masthead.books import Books, debit_collections, debit_returns, debit_runs
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, say
-from masthead.contract.printable import printable
+from masthead.contract.printable import counted, printable
+from masthead.errors import BadUsage, MastheadError
 from masthead.private_files import new_file
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -50,11 +51,20 @@ def run(
     active mandate, and not with the bank. Nothing is paid by this: a statement of the bank or
     `masthead debit collected` books the payments. `masthead debit file` writes the file again.
     """
+    if path is not None and not path.parent.is_dir():
+        raise BadUsage(f"--to: there is no folder {path.parent}: nothing was handed in")
     books = books_of(account, database)
     done = debit_runs.run(books, day, version=version, dry_run=dry_run)
     say(done, dry_run=dry_run)
     if path is not None and done.run.claims and not dry_run:
-        _write(books, done.run.debit_run_id, path)
+        run_id = done.run.debit_run_id
+        try:
+            _write(books, run_id, path)
+        except OSError as error:
+            raise MastheadError(
+                f"{path}: {error.strerror}: the claims of debit run {run_id} are stored, and "
+                f"`masthead debit file {run_id} FILE` writes the file"
+            ) from error
 
 
 @debit_group.command("file")
@@ -74,7 +84,8 @@ def _write(books: Books, run_id: int, path: Path) -> None:
         with new_file(path) as out:
             out.writelines(made.pieces)
         run = made.run
-        click.echo(f"{printable(path)}: {run.version}, {run.claims} claims, id {run.message_id}")
+        claims = counted(run.claims, "claim")
+        click.echo(f"{printable(path)}: {run.version}, {claims}, id {run.message_id}")
 
 
 @debit_group.command("list")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from masthead.billing.reminding import Level
+from masthead.billing.reminding import DAYS_MAX, Level
 from masthead.books import reminder_documents, reminder_levels, reminders
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
@@ -49,7 +49,12 @@ def list_levels(account: int | None, database: str) -> None:
 
 @levels_group.command("set")
 @click.argument("level", type=ID)
-@click.option("--days", type=ID, required=True, help="Days after the due day of the invoice.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, DAYS_MAX),
+    required=True,
+    help="Days after the due day of the invoice.",
+)
 @click.option("--fee", type=Amount(), default="0", help="What the letter costs; nothing at first.")
 @click.option(
     "--then",

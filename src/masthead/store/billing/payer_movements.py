@@ -31,7 +31,9 @@ def movements_of(reading: Reading, subscriber_id: int) -> list[Movement]:
             SELECT i.issued_on AS day, i.kind, i.number_text AS number,
                 CASE WHEN i.kind = 'credit_note' THEN (SELECT o.number_text FROM invoices AS o
                     WHERE o.account_id = :account_id AND o.invoice_id = i.of_invoice_id)
-                    ELSE i.reason END AS about,
+                    WHEN EXISTS (SELECT 1 FROM reminders AS r
+                        WHERE r.account_id = :account_id AND r.fee_invoice_id = i.invoice_id)
+                    THEN 'reminder fee' ELSE i.reason END AS about,
                 CASE WHEN i.kind = 'credit_note' THEN -abs(i.total) ELSE i.total END AS cents,
                 0 AS place, i.invoice_id AS id
             FROM invoices AS i
