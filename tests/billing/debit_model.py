@@ -41,15 +41,18 @@ class Debits:
         return [claim for run in self.runs for claim in run]
 
     def hand_in(self, billing: Billing, day: str) -> None:
-        """Claim what is open, due and announced, and not with the bank."""
+        """Claim what is open, due and announced, and not with the bank, after using credits."""
         sent = {claim.invoice for claim in self.claims if claim.state == "sent"}
         until = f"{date.fromisoformat(day) - timedelta(NOTICE_DAYS)}"
-        made = [
-            Claim(number, invoice.open)
+        due = [
+            (number, invoice)
             for number, invoice in enumerate(billing.invoices)
             if invoice.open and not invoice.is_receipt and invoice.issued <= until
             if invoice.payer in self.signed and number not in sent
         ]
+        for _, invoice in due:
+            billing.use_credit(invoice)
+        made = [Claim(number, invoice.open) for number, invoice in due if invoice.open]
         if made:
             self.runs.append(made)
 

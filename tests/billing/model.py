@@ -62,12 +62,16 @@ class Billing:
         if is_paid:
             self.pay(payer, net + tax, of=len(self.invoices) - 1)
             return
-        usable = self.credit(payer)
+        self.use_credit(made)
+
+    def use_credit(self, invoice: Invoice) -> None:
+        """The credit of the payer settles an invoice, the oldest payment first."""
+        usable = self.credit(invoice.payer)
         for number, payment in enumerate(self.payments):
-            if payment.payer == payer and payment.left > 0 and usable > 0:
+            if payment.payer == invoice.payer and payment.left > 0 and usable > 0:
                 part = min(payment.left, usable)
-                usable -= min(part, made.open)
-                self.settle(number, part, [made])
+                usable -= min(part, invoice.open)
+                self.settle(number, part, [invoice])
 
     def credit(self, payer: int) -> int:
         return sum(payment.left for payment in self.payments if payment.payer == payer)

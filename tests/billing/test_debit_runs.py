@@ -268,6 +268,23 @@ def test_a_payment_that_comes_while_the_bank_collects_makes_a_credit(collector: 
     assert [row["left_cents"] for row in collector.table("payments")] == [0, 1284]
 
 
+def test_a_credit_of_the_payer_settles_what_is_due_before_the_bank_collects_the_rest(
+    collector: Desk,
+) -> None:
+    """Nobody is collected from whose money is here: a payer who paid by transfer what came back."""
+    sign(collector)
+    one, two = order(collector), order(collector)
+    pay(collector, one, Incoming(1284))
+    pay(collector, two, Incoming(1284))
+    payer_payments.add(collector.books, Incoming(1500), subscriber_id=1)
+    payment_reversals.reverse(collector.books, 1)
+    payment_reversals.reverse(collector.books, 2)
+    done = run(collector)
+    assert done.sentence.endswith("1 CORE FRST; 1 invoice is paid by the credit of the payer")
+    assert claims(collector, "invoice_id", "cents") == [(2, 1284 - 216)]
+    assert shown(collector, one).invoice.open_cents == 0
+
+
 def test_money_that_is_over_settles_the_payers_next_claim_and_is_then_over(
     collector: Desk,
 ) -> None:

@@ -16,11 +16,12 @@ from masthead.bank_files.pain008 import VERSIONS, Collection, Creditor, Version,
 from masthead.billing.mandates import check_collection_day, message_id
 from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
+from masthead.books.payment_allocation import use_credit
 from masthead.circulation.amounts import in_currency
 from masthead.contract.moments import is_day
 from masthead.contract.printable import counted, listed
 from masthead.errors import BadInput
-from masthead.store.billing import claims, debit_runs, invoices
+from masthead.store.billing import claims, debit_runs, invoices, payments
 from masthead.store.billing.claims import Claim, Selection
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.debit_runs import LeftOut, Part, Run
@@ -44,13 +45,15 @@ __all__ = [
 class Made(NamedTuple):
     """A run, its parts by scheme and sequence, and what it left out.
 
-    ``run.claims`` is 0 if nothing was due: nothing was stored then.
+    ``run.claims`` is 0 if nothing was due: no run was stored then. ``settled`` is the number of
+    invoices that the credits of their payers paid before.
     """
 
     run: Run
     parts: Sequence[Part]
     left_out: LeftOut
     currency: str
+    settled: int = 0
 
     @property
     def sentence(self) -> str:
@@ -73,7 +76,11 @@ class Made(NamedTuple):
             (self.left_out.with_bank, "with the bank already"),
         ]
         found = [f"{count} {said}" for count, said in words if count]
-        return f"; left out: {listed(found)}" if found else ""
+        said = f"; left out: {listed(found)}" if found else ""
+        if self.settled:
+            verb = "is" if self.settled == 1 else "are"
+            said += f"; {counted(self.settled, 'invoice')} {verb} paid by the credit of the payer"
+        return said
 
 
 class Shown(NamedTuple):
@@ -105,7 +112,8 @@ def run(books: Books, day: str, *, version: str = VERSIONS[0], dry_run: bool = F
     """Hand in all invoices that can be collected on a day.
 
     They are open, due by the day, announced long enough before (``debit_notice_days``), of a payer
-    with an active mandate, and not with the bank. A run without any stores nothing. Raises BadInput
+    with an active mandate, and not with the bank. The credit of a payer settles them first. A run
+    without any is not stored. Raises BadInput
     for a day for which a bank takes no file today, an account that has no euros, and settings
     without a name, an IBAN and a creditor identifier.
     """
@@ -117,7 +125,7 @@ def run(books: Books, day: str, *, version: str = VERSIONS[0], dry_run: bool = F
         settings = settings_of(change)
         creditor = _creditor(change, settings)
         done = _run(change, settings, day, _version(version), creditor)
-        if done.run.claims:
+        if done.run.claims or done.settled:
             change.say(done.sentence)
     return done
 
@@ -127,6 +135,7 @@ def _run(
 ) -> Made:
     noticed = timedelta(days=settings.debit_notice_days)
     issued_by = (date.fromisoformat(day) - noticed).isoformat()
+    settled = _use_credits(change, settings, day, issued_by)
     out = debit_runs.left_out(change, day, issued_by)
     run_id = change.new_id("debit_runs")
     made = Run(run_id, change.now, day, message_id(change.now, run_id), version, 0, 0, creditor)
@@ -134,10 +143,21 @@ def _run(
     number, cents = debit_runs.add_claims(change, run_id, made.message_id, day, issued_by)
     if not number:
         debit_runs.drop_run(change, run_id)
-        return Made(made, (), out, change.currency)
+        return Made(made, (), out, change.currency, settled)
     debit_runs.finish_run(change, run_id, number, cents)
     parts = debit_runs.parts_of_run(change, run_id)
-    return Made(made._replace(claims=number, cents=cents), parts, out, change.currency)
+    return Made(made._replace(claims=number, cents=cents), parts, out, change.currency, settled)
+
+
+def _use_credits(change: Operation, settings: BillingSettings, day: str, issued_by: str) -> int:
+    """Settle what is due by the credits of its payers; return how many invoices are paid."""
+    due = debit_runs.due_with_credit(change, day, issued_by)
+    found = {each.invoice_id: each for each in invoices.invoices_by_id(change, due)}
+    settled = 0
+    for key in due:
+        if payments.credit_of(change, found[key].subscriber_id) > 0:
+            settled += not use_credit(change, settings, found[key]).open_cents
+    return settled
 
 
 def _version(text: str) -> Version:

@@ -48,7 +48,8 @@ def run(
     """Hand in all invoices that the bank can collect on a day.
 
     These are open, due by then, issued at least `debit_notice_days` before, of payers with an
-    active mandate, and not with the bank. Nothing is paid by this: a statement of the bank or
+    active mandate, and not with the bank. The credit of a payer settles them first. The bank has
+    paid nothing by this: a statement of the bank or
     `masthead debit collected` books the payments. `masthead debit file` writes the file again.
     """
     if path is not None and not path.parent.is_dir():

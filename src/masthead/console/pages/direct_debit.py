@@ -112,6 +112,9 @@ def _left_out(made: Made) -> Iterator[str]:
             verb = why if number == 1 else why.replace("was ", "were ").replace("has ", "have ")
             verb = verb if number == 1 else verb.replace("is with", "are with")
             yield f"{counted(number, 'invoice')} {verb}."
+    if made.settled:
+        verb = "is" if made.settled == 1 else "are"
+        yield f"{counted(made.settled, 'invoice')} {verb} paid by the credit of the payer."
 
 
 def _state(run: ShownRun) -> tuple[str, str]:

@@ -71,6 +71,24 @@ _WAS_USED = """
 """Whether the bank has taken a claim of the mandate ``m``: one that it refused does not count."""
 
 
+def due_with_credit(books: Reading, day: str, issued_by: str) -> list[int]:
+    """Return the ids of the invoices due whose payer has a credit, the oldest first."""
+    rows = books.rows_as(
+        tuple[int],
+        f"""
+        SELECT i.invoice_id
+        {_DUE}
+            AND EXISTS (SELECT 1 FROM payments AS p
+                WHERE p.account_id = :account_id AND p.subscriber_id = i.subscriber_id
+                    AND p.left_cents > 0)
+        ORDER BY i.due_on, i.invoice_id
+        """,
+        day=day,
+        issued_by=issued_by,
+    )
+    return [invoice_id for (invoice_id,) in rows]
+
+
 def add_claims(
     books: Operation, run_id: int, message_id: str, day: str, issued_by: str
 ) -> tuple[int, int]:
