@@ -271,7 +271,7 @@ def test_a_payment_that_comes_while_the_bank_collects_makes_a_credit(collector: 
 def test_a_credit_of_the_payer_settles_what_is_due_before_the_bank_collects_the_rest(
     collector: Desk,
 ) -> None:
-    """Nobody is collected from whose money is here: a payer who paid by transfer what came back."""
+    """The payer paid by transfer what came back (decisions, "Credit before a direct debit")."""
     sign(collector)
     one, two = order(collector), order(collector)
     pay(collector, one, Incoming(1284))

@@ -8,6 +8,7 @@ import pytest
 
 from masthead.books import payer_details, tax_rates
 from masthead.errors import BadInput, NotFound
+from tests.billing.outboxes import begin_mail
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -26,6 +27,7 @@ def test_a_payer_wants_email_and_keeps_the_vat_number(bureau: Desk) -> None:
 
 
 def test_a_dry_run_sets_nothing(bureau: Desk) -> None:
+    begin_mail(bureau)
     done = payer_details.deliver(bureau.books, 2, by_email=True, dry_run=True)
     assert done.sentence == "the documents of subscriber 2 go by e-mail from now on"
     assert not payer_details.wants_email(bureau.books, 2)

@@ -97,6 +97,19 @@ def test_a_payer_who_wants_mails_gets_the_letter_by_mail(bureau: Desk) -> None:
     )
 
 
+def test_a_letter_that_goes_by_mail_is_printed_only_if_the_mail_failed(bureau: Desk) -> None:
+    begin_mail(bureau, 2)
+    _reminded(bureau)
+    assert [each.number for each in reminder_documents.letters(bureau.books)] == ["2026-000001-1"]
+    assert reminders.letter_days(bureau.books) == [(DAY, 1)]
+    bureau.rows(
+        "UPDATE mails SET status = 'failed' WHERE account_id = :account_id "
+        "AND kind = 'reminder' RETURNING mail_id"
+    )
+    found = [each.number for each in reminder_documents.letters(bureau.books)]
+    assert found == ["2026-000001-1", "2026-000002-1"]
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("then_do", ["nothing", "stop"])
 def test_the_words_of_a_reminder_say_only_what_it_asks_for(language: str, then_do: str) -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from masthead.books.account import Books
 from masthead.errors import BadInput
 from masthead.store.billing import payer_details as stored
+from masthead.store.billing.settings import settings_of
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_notes import check_open
@@ -46,6 +47,8 @@ def deliver(
             )
         stored.set_by_email(change, subscriber_id, by_email=by_email)
         said = f"the documents of subscriber {subscriber_id} go {how} from now on"
+        if by_email and not settings_of(change).mail_from:
+            said += ", once the account has an address from which mails go (mail_from)"
         change.say(said)
     return Delivered(subscriber_id, by_email, said)
 

@@ -57,8 +57,8 @@ def letters(books: Books, day: str | None = None) -> Iterator[Document]:
     """Yield the letters of a day, by default today; each is named after its first invoice.
 
     The name has the level too, such as ``2026-000123-2``. Letters of payers who were erased are not
-    among them. Raises BadInput for a day to come, and for an error of a template, with its file and
-    line.
+    among them, and neither are those that go by e-mail, unless the mail failed. Raises BadInput for
+    a day to come, and for an error of a template, with its file and line.
     """
     found, appearance = _read(books, day)
     with Renderer(appearance, processes=min(many(), max(len(found), 1))) as renderer:

@@ -157,7 +157,7 @@ def send(account: int | None, database: str, *, dry_run: bool) -> None:
 )
 @account_options
 def pdf(day: str | None, folder: Path, account: int | None, database: str) -> None:
-    """Write the letters of a day as PDF, one for each payer.
+    """Write the letters of a day as PDF, one for each payer whose letter does not go by e-mail.
 
     The same letters have the same bytes each time, unless the templates, the logo or the colour
     were changed. `masthead documents` changes templates.

@@ -177,14 +177,22 @@ def add_reminder(books: Operation, reminder: Reminder, printed: str | None) -> N
     books.add("reminders", **reminder._asdict(), printed=printed)
 
 
+_ON_PAPER = """
+    r.printed IS NOT NULL AND NOT EXISTS (SELECT 1 FROM mails AS m
+        WHERE m.account_id = :account_id AND m.reminder_id = r.reminder_id
+            AND m.status IN ('queued', 'sent'))
+    """
+"""Whether the letter of the reminder ``r`` does not go by e-mail: such a letter is not printed."""
+
+
 def letters_on(books: Reading, day: str) -> list[tuple[str, int, str]]:
-    """Return the letters of a day: number of the leading invoice, level, and JSON of each."""
+    """Return the letters of a day on paper: leading invoice's number, level, and JSON of each."""
     return books.rows_as(
         tuple[str, int, str],
-        """
+        f"""
         SELECT i.number_text, r.level, r.printed FROM reminders AS r JOIN invoices AS i
             ON i.account_id = :account_id AND i.invoice_id = r.invoice_id
-        WHERE r.account_id = :account_id AND r.reminded_on = :day AND r.printed IS NOT NULL
+        WHERE r.account_id = :account_id AND r.reminded_on = :day AND {_ON_PAPER}
         ORDER BY r.reminder_id
         """,
         day=day,
@@ -192,13 +200,13 @@ def letters_on(books: Reading, day: str) -> list[tuple[str, int, str]]:
 
 
 def letter_days(books: Reading, limit: int) -> list[tuple[str, int]]:
-    """Return the days on which letters were written, the newest first, with their numbers."""
+    """Return the days with letters on paper, the newest first, with their numbers."""
     return books.rows_as(
         tuple[str, int],
-        """
-        SELECT reminded_on, count(*) FROM reminders
-        WHERE account_id = :account_id AND printed IS NOT NULL
-        GROUP BY reminded_on ORDER BY reminded_on DESC LIMIT :most
+        f"""
+        SELECT r.reminded_on, count(*) FROM reminders AS r
+        WHERE r.account_id = :account_id AND {_ON_PAPER}
+        GROUP BY r.reminded_on ORDER BY r.reminded_on DESC LIMIT :most
         """,
         most=limit,
     )
