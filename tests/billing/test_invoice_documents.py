@@ -101,13 +101,15 @@ def test_templates_are_exported_changed_and_checked_by_commands(tmp_path: Path) 
     assert "has a file announcement.typ already: nothing was written" in said(
         "export", folder, exit_status=1
     )
-    assert said("check", folder, f"--into={tmp_path}/samples") == (
-        f"26 documents made by {folder}: no error\n"
-    )
-    assert len(list((tmp_path / "samples").iterdir())) == 26
+    checked = said("check", folder, f"--into={tmp_path}/samples")
+    made = {path.name for path in (tmp_path / "samples").iterdir()}
+    for name in ("invoice", "credit_note", "reminder", "renewal-letter", "labels"):
+        assert {f"{name}-en.pdf", f"{name}-de.pdf"} <= made
+    assert checked == f"{len(made)} documents made by {folder}: no error\n"
     with (folder / "base.typ").open("a", encoding="utf-8") as file:
         file.write("#let\n")
     refused = said("check", folder, exit_status=1)
     assert f"{folder}/base.typ, line " in refused
     assert refused.endswith("in the sample invoice-en\n")
-    assert said("check") == "26 documents made by the templates of Masthead: no error\n"
+    own = f"{len(made)} documents made by the templates of Masthead: no error\n"
+    assert said("check") == own
