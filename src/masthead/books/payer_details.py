@@ -5,9 +5,9 @@ from typing import NamedTuple
 from masthead.books.account import Books
 from masthead.errors import BadInput
 from masthead.store.billing import payer_details as stored
+from masthead.store.billing.held_addresses import email_of
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.names import reader_named
-from masthead.store.books.operation import Operation
 from masthead.store.books.reader_notes import check_open
 
 
@@ -40,7 +40,7 @@ def deliver(
         if stored.wants_email(change, subscriber_id) == by_email:
             said = f"nothing changed: the documents of {name} go {how} already"
             return Delivered(subscriber_id, by_email, said)
-        if by_email and not _email(change, subscriber_id):
+        if by_email and not email_of(change, subscriber_id):
             raise BadInput(
                 f"{name} has no e-mail address: set it first, and then send documents there",
                 field="by_email",
@@ -51,14 +51,3 @@ def deliver(
             said += ", once the account has an address from which mails go (mail_from)"
         change.say(said)
     return Delivered(subscriber_id, by_email, said)
-
-
-def _email(change: Operation, subscriber_id: int) -> str | None:
-    return change.value_as(
-        str,
-        """
-        SELECT email FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND email <> ''
-        """,
-        subscriber_id=subscriber_id,
-    )

@@ -19,6 +19,14 @@ def issue() -> None:
     """The issues of publications: their lists, and the mail file."""
 
 
+_of_list = click.option(
+    "--list",
+    "mailing_list_id",
+    type=ID,
+    help="Id of a gap list of the issue.  [default: its main list]",
+)
+
+
 @issue.command("list")
 @click.option("--publication", type=ID, help="Id of the publication.  [default: all of them]")
 @click.option("--open", "is_open", is_flag=True, help="Only those that are not closed yet.")
@@ -122,12 +130,7 @@ def reopen_command(issue_id: int, account: int | None, database: str, *, dry_run
 @issue.command("file")
 @click.argument("issue_id", type=ID, metavar="ISSUE")
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-@click.option(
-    "--list",
-    "mailing_list_id",
-    type=ID,
-    help="Id of a gap list of the issue.  [default: its main list]",
-)
+@_of_list
 @click.option(
     "--digital", is_flag=True, help="Write the email addresses of those without a printed copy."
 )
@@ -163,12 +166,7 @@ def file_command(
 @issue.command("labels")
 @click.argument("issue_id", type=ID, metavar="ISSUE")
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-@click.option(
-    "--list",
-    "mailing_list_id",
-    type=ID,
-    help="Id of a gap list of the issue.  [default: its main list]",
-)
+@_of_list
 @click.option(
     "--sheet",
     type=click.Choice(list(SHEETS)),
@@ -214,12 +212,7 @@ def labels_command(
 @issue.command("covers")
 @click.argument("issue_id", type=ID, metavar="ISSUE")
 @click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
-@click.option(
-    "--list",
-    "mailing_list_id",
-    type=ID,
-    help="Id of a gap list of the issue.  [default: its main list]",
-)
+@_of_list
 @click.option(
     "--most",
     type=click.IntRange(min=1),

@@ -137,6 +137,10 @@ class Change(NamedTuple):
     typed: str
 
 
+class ChangedError(MastheadError):
+    """Raised to leave an operation that would now do otherwise than the form has shown."""
+
+
 class StaleError(MastheadError):
     """Another operator has changed the record since the form was opened."""
 

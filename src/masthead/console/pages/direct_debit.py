@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from pathlib import Path
 
 from starlette.responses import Response
 
@@ -9,14 +10,15 @@ from masthead.books import Books, debit_collections, debit_runs, debits_shown, o
 from masthead.books.debit_runs import Made
 from masthead.books.debits_shown import ShownRun
 from masthead.circulation.amounts import in_currency
-from masthead.console.forms import Form
+from masthead.console.downloads import download
+from masthead.console.forms import ChangedError, Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.money import check_bills
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.contract.printable import counted, listed
-from masthead.errors import BadInput, MastheadError, NotFound
+from masthead.errors import BadInput, NotFound
 
 _SHOWN = 200
 _SATURDAY = 5
@@ -51,8 +53,8 @@ def make(request: PageRequest) -> Response:
             will = _what_happens(made)
             is_other = is_sure and will != form["will"]
             if is_other:
-                raise _ChangedError
-    except _ChangedError:
+                raise ChangedError
+    except ChangedError:
         form.refuse("", "Something has changed meanwhile: look again at what is collected.")
     if made is not None and not made.run.claims:
         form.refuse("collected_on", will)
@@ -61,10 +63,6 @@ def make(request: PageRequest) -> Response:
     if is_sure and not is_other:
         return request.go("/direct-debit", f"{will} Give the file to your bank now.")
     return _shown(request, form, 409 if is_other else 200, made=made, will=will)
-
-
-class _ChangedError(MastheadError):
-    """Raised to leave a run that collects otherwise than was shown."""
 
 
 def _shown(
@@ -151,13 +149,12 @@ def file(request: PageRequest) -> Response:
     """Send the file of a run for the bank; it is the same each time."""
     check_bills(request)
     key = int(request.ids["id"])
-    with debit_runs.file_of(request.books, key) as made:
-        text = "".join(made.pieces)
-    return Response(
-        text.encode(),
-        media_type="application/xml",
-        headers={"Content-Disposition": f'attachment; filename="direct-debit-{key}.xml"'},
-    )
+
+    def write(path: Path) -> None:
+        with debit_runs.file_of(request.books, key) as made, path.open("w", encoding="utf-8") as to:
+            to.writelines(made.pieces)
+
+    return download(f"direct-debit-{key}.xml", write)
 
 
 def _run(books: Books, key: int) -> State:

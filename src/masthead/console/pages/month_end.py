@@ -6,12 +6,12 @@ import io
 from starlette.responses import Response
 
 from masthead.books import closed_months, journal, open_items
-from masthead.console.forms import Form, sentence
+from masthead.console.forms import ChangedError, Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.money import check_bills
 from masthead.console.roles import Action
 from masthead.contract.moments import in_words
-from masthead.errors import BadInput, MastheadError
+from masthead.errors import BadInput
 
 _MONTHS = 24
 
@@ -33,8 +33,8 @@ def close(request: PageRequest) -> Response:
             done = closed_months.close(inside, month)
             said = sentence(done.sentence)
             if is_sure and said != form["will"]:
-                raise _ChangedError
-    except _ChangedError:
+                raise ChangedError
+    except ChangedError:
         form.refuse("", "Something has changed meanwhile: look again at how the month stands.")
         return _shown(request, form, 409)
     except BadInput as error:
@@ -43,10 +43,6 @@ def close(request: PageRequest) -> Response:
     if is_sure:
         return request.go("/month-end", f"{in_words(month)} is closed.")
     return _shown(request, form, done=done, will=said)
-
-
-class _ChangedError(MastheadError):
-    """Raised to leave the closing of a month that stands otherwise than was shown."""
 
 
 def _shown(

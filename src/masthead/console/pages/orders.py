@@ -19,7 +19,7 @@ from masthead.books.order_summary import Summary
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.ordering import Order, RefusedOrder
 from masthead.console import order_form
-from masthead.console.forms import Form, id_in, sentence
+from masthead.console.forms import ChangedError, Form, id_in, sentence
 from masthead.console.order_form import PAYER
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.order_payments import KINDS
@@ -27,7 +27,7 @@ from masthead.console.person_picker import choose, is_finding, look_up_people
 from masthead.console.roles import Action, who_may
 from masthead.console.templating import day_in_words
 from masthead.contract.moments import with_day
-from masthead.errors import MastheadError, NotFound
+from masthead.errors import NotFound
 
 
 class _Checked(NamedTuple):
@@ -120,10 +120,10 @@ def _placed(request: PageRequest, form: Form, order: Order) -> Response:
                 checked = _checked(inside, form, order, newest if is_sure else None)
                 is_as_shown = checked.summary.sentence == form["will"]
                 if is_sure and not checked.placed.is_known and not is_as_shown:
-                    raise _OtherError
+                    raise ChangedError
         except RefusedOrder as error:
             order_form.refuse(form, error)
-        except _OtherError:
+        except ChangedError:
             form.refuse("", "Something has changed meanwhile: look again at what it brings.")
     if checked is None:
         return _form(request, form, status=400)
@@ -137,10 +137,6 @@ def _placed(request: PageRequest, form: Form, order: Order) -> Response:
     if placed.invoice is not None:
         said += f", with {'receipt' if placed.was_paid else 'invoice'} {placed.invoice}"
     return request.go(f"/orders/{placed.order_id}", sentence(said))
-
-
-class _OtherError(MastheadError):
-    """Raised to leave the operation of an order that brings something else than was shown."""
 
 
 def _checked(books: Books, form: Form, order: Order, after: int | None) -> _Checked:
