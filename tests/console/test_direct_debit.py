@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import payer_payments, payment_reversals
+from masthead.books.payer_payments import Incoming
 from tests.bank_files.debits import Status, check_schema, held_by, report
 from tests.billing import debits
 from tests.billing.bureau import order
@@ -117,6 +119,26 @@ def test_what_is_not_in_the_file_is_said_before(collector: Desk, finance: Browse
     page = text_of(looked.text)
     assert "1 invoice of 12.84 EUR will be collected on 8 May 2026." in page
     assert "1 invoice was made too late to be announced before that day." in page
+    assert collector.table("claims") == []
+
+
+def test_a_credit_that_pays_before_the_bank_collects_is_said(
+    collector: Desk, finance: Browser
+) -> None:
+    """decisions, "Credit before a direct debit"."""
+    sign(collector)
+    order(collector, 1)
+    collector.rows(
+        "UPDATE invoices SET issued_on = '2026-04-15', due_on = '2026-04-29' "
+        "WHERE account_id = :account_id RETURNING invoice_id"
+    )
+    for cents in (1284, 1284, 1500):
+        payer_payments.add(collector.books, Incoming(cents), subscriber_id=1)
+    for payment in (1, 2):
+        payment_reversals.reverse(collector.books, payment)
+    page = text_of(look(finance, collected_on=DAY).text)
+    assert "1 invoice of 10.68 EUR will be collected on 29 April 2026." in page
+    assert "1 invoice is paid by the credit of the payer." in page
     assert collector.table("claims") == []
 
 

@@ -23,9 +23,13 @@ from masthead.errors import BadInput, NotFound
 _SHOWN = 200
 _SATURDAY = 5
 _LEFT_OUT = (
-    ("announced", "was made too late to be announced before that day"),
-    ("resting", "has a payer whose mandate rests"),
-    ("with_bank", "is with the bank already"),
+    (
+        "announced",
+        "was made too late to be announced before that day",
+        "were made too late to be announced before that day",
+    ),
+    ("resting", "has a payer whose mandate rests", "have payers whose mandates rest"),
+    ("with_bank", "is with the bank already", "are with the bank already"),
 )
 
 
@@ -104,12 +108,10 @@ def _what_happens(made: Made) -> str:
 
 
 def _left_out(made: Made) -> Iterator[str]:
-    for name, why in _LEFT_OUT:
+    for name, of_one, of_many in _LEFT_OUT:
         number = getattr(made.left_out, name)
         if number:
-            verb = why if number == 1 else why.replace("was ", "were ").replace("has ", "have ")
-            verb = verb if number == 1 else verb.replace("is with", "are with")
-            yield f"{counted(number, 'invoice')} {verb}."
+            yield f"{counted(number, 'invoice')} {of_one if number == 1 else of_many}."
     if made.settled:
         verb = "is" if made.settled == 1 else "are"
         yield f"{counted(made.settled, 'invoice')} {verb} paid by the credit of the payer."
