@@ -1,4 +1,4 @@
-"""The demo: a made-up publisher with ten days of history and open books.
+"""The demo: a made-up publisher with ten days of history, and books that opened after it.
 
 It prints a curl line for each operation of the interface.
 """
@@ -16,7 +16,7 @@ import click
 from masthead.books import Books, opening
 from masthead.cli.audit import actor
 from masthead.cli.demo_bank import MAPPING, TO_TRY
-from masthead.cli.demo_books import work_a_morning
+from masthead.cli.demo_books import OPENED_DAYS_AGO, work_some_weeks
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
@@ -37,8 +37,9 @@ _COMPANY_NAME = "Harbour Lane Press (demo)"
 _API_KEY, _API_LOGIN = DEMO_CREDENTIALS
 _HOUR_US = 3_600 * 1_000_000
 _LAST_NIGHT_HOURS_AGO = 6
-_FOUNDED_DAYS_AGO = 11
+_FOUNDED_DAYS_AGO = OPENED_DAYS_AGO + 11
 _FEED_DAYS_SHOWN = 2
+_ANSWERS = "custom_field_answers"
 
 
 def make_demo(database: str) -> None:
@@ -68,8 +69,9 @@ def make_demo(database: str) -> None:
         if not found:
             _add_account(database)
         with TemporaryDirectory() as folder:
-            _load_nights(database, Path(folder))
-        work_a_morning(database, _ACCOUNT_ID, actor(), _folder_of(database))
+            answers = _load_nights(database, Path(folder))
+            work_some_weeks(database, _ACCOUNT_ID, actor(), _folder_of(database))
+            _load(database, answers, days_ago=0)
         # Imported late: `masthead serve` imports this module, and needs no passwords.
         from masthead.store.operators import add_operator  # noqa: PLC0415
 
@@ -91,18 +93,30 @@ def _add_account(database: str) -> None:
                 "website": "https://harbour-lane.example",
                 "api_active": 0,
                 "plan": "Premium",
+                "currency": "EUR",
                 "master_checkout": "https://harbour-lane.example/subscribe",
             },
         )
 
 
-def _load_nights(database: str, folder: Path) -> None:
-    yesterday = datetime.now(UTC).date() - timedelta(days=1)
-    nights = write_history(folder, last_night=yesterday)
+def _load_nights(database: str, folder: Path) -> Path:
+    """Load the nights before the books are opened; return a folder with answers for last night.
+
+    Files still bring answers when the books are open, so that the change feed has some.
+    """
+    last = datetime.now(UTC).date() - timedelta(days=OPENED_DAYS_AGO + 1)
+    nights = write_history(folder, last_night=last)
+    (folder / _ANSWERS).mkdir()
+    (nights[-1] / f"{_ANSWERS}.csv").rename(folder / _ANSWERS / f"{_ANSWERS}.csv")
     for nights_ago, night in zip(reversed(range(len(nights))), nights, strict=True):
-        offset = (24 * nights_ago + _LAST_NIGHT_HOURS_AGO) * _HOUR_US
-        with closing(open_store(database, clock=partial(_earlier, offset))) as store:
-            load(store, [night], account_id=_ACCOUNT_ID)
+        _load(database, night, OPENED_DAYS_AGO + nights_ago)
+    return folder / _ANSWERS
+
+
+def _load(database: str, night: Path, days_ago: int) -> None:
+    offset = (24 * days_ago + _LAST_NIGHT_HOURS_AGO) * _HOUR_US
+    with closing(open_store(database, clock=partial(_earlier, offset))) as store:
+        load(store, [night], account_id=_ACCOUNT_ID)
 
 
 def _folder_of(database: str) -> Path:

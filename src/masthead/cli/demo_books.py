@@ -1,12 +1,12 @@
-"""The books of the demo: opens them and does a morning's work in them.
+"""The books of the demo: opens them some weeks ago and works in them until this morning.
 
 Afterwards each command of circulation has something to show: paid and unpaid orders, a gift, a
 suspension, a temporary address, a lost and a damaged copy, a cancelling with its reason, a note,
 letters, lists of closed issues, a refund. The account bills: of its invoices, some are paid, some
-open, one is short, one was credited, and the payment of one came back. A file of the bank was read,
-and another one is there to try (``demo_bank``). The work uses the operations
-that the commands run, and the same readers on every day. No new reader orders, since a new renewal
-code is random.
+open, some overdue and reminded, one is short, one was credited, the payment of one came back, and
+one is with the bank (``demo_debits``). A file of the bank was read, and another one is there to try
+(``demo_bank``). The work uses the operations that the commands run, and the same readers on every
+day. No new reader orders, since a new renewal code is random.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,6 +31,7 @@ from masthead.books import (
     payments,
     refunds,
     reminder_levels,
+    reminders,
     renewals,
     subscribers,
     subscriptions,
@@ -39,14 +40,22 @@ from masthead.books import (
 from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli import demo_bank
+from masthead.cli import demo_bank, demo_debits
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import open_store, system_clock
 from masthead.store.audit import Actor
 from masthead.store.interface_queries import subscriptions as subscriptions_of
 
+OPENED_DAYS_AGO = 25
+"""Days since the books were opened: what was ordered then is overdue, and reminded of."""
+
 _MINUTE_US = 60 * 1_000_000
+_DAY_US = 24 * 60 * _MINUTE_US
+_DAYS_AGO = (21, 14, 7)
+"""The mornings on which the issues are closed that are due by then."""
+
+_DEBIT_DAYS_AGO = 3
 _BEGINS_MINUTES_AGO = 240
 _MINUTES_BETWEEN = 4
 
@@ -68,10 +77,10 @@ _LEVELS = (
 _SELLER = {
     "seller_name": "Harbour Lane Press",
     "seller_street": "12 Pier Street",
-    "seller_city": "Portland",
-    "seller_postal_code": "04101",
-    "seller_country": "US",
-    "seller_tax_number": "01-0123456",
+    "seller_city": "Cork",
+    "seller_postal_code": "T12 AB34",
+    "seller_country": "IE",
+    "seller_tax_number": "1234567T",
     "mail_from": "subscriptions@harbour-lane.example",
 }
 _RATES_IN_GERMANY: dict[Goods, int] = {"print": 700, "digital": 1_900}
@@ -87,11 +96,12 @@ _SOUTH = {
 }
 
 
-def work_a_morning(database: str, account_id: int, by: Actor, folder: Path) -> None:
-    """Open the books of the demo's account and work in them, with a clock some hours behind.
+def work_some_weeks(database: str, account_id: int, by: Actor, folder: Path) -> None:
+    """Open the books of the demo's account and work in them, with a clock behind the real one.
 
-    The audit log names ``by``. The file of a bank to try is written into ``folder``. The account
-    has the data of the last night and no books.
+    The clock begins ``OPENED_DAYS_AGO`` days ago, and ends this morning. The audit log names
+    ``by``. The file of a bank to try is written into ``folder``. The account has the data of the
+    last night and no books.
     """
     clock = _Clock()
     with closing(open_store(database, clock=clock)) as store:
@@ -101,33 +111,40 @@ def work_a_morning(database: str, account_id: int, by: Actor, folder: Path) -> N
         for goods, percent in _RATES_IN_GERMANY.items():
             tax_rates.add_rate(books, TaxRate("DE", None, goods, percent, _SINCE))
         tax_rates.add_shipping_price(books, ShippingPrice("CA", "Print", 1_500, _SINCE))
+        collects = demo_debits.begin(books)
         billing_settings.begin(books)
         for level in _LEVELS:
             reminder_levels.set_level(books, level)
-        _Morning(books, clock.go_on).work()
+        _Weeks(books, clock, collects=collects).work()
         demo_bank.write_to_try(books, opening.account_of(books).today, folder)
 
 
 class _Clock:
-    """The clock of the morning: behind the real clock, and catching up with each piece of work."""
+    """The clock of the work: behind the real clock, and catching up with each piece of work."""
 
     def __init__(self) -> None:
-        self._behind_us = _BEGINS_MINUTES_AGO * _MINUTE_US
+        self.begin(OPENED_DAYS_AGO)
 
     def __call__(self) -> int:
         return system_clock() - self._behind_us
+
+    def begin(self, days_ago: int) -> None:
+        """Go to the beginning of a morning."""
+        self._behind_us = days_ago * _DAY_US + _BEGINS_MINUTES_AGO * _MINUTE_US
 
     def go_on(self) -> None:
         """Advance the clock by some minutes."""
         self._behind_us = max(0, self._behind_us - _MINUTES_BETWEEN * _MINUTE_US)
 
 
-class _Morning:
+class _Weeks:
     """The work, step by step; each reader takes part in only one step."""
 
-    def __init__(self, books: Books, go_on: Callable[[], None]) -> None:
+    def __init__(self, books: Books, clock: _Clock, *, collects: bool) -> None:
         self._books = books
-        self._go_on = go_on
+        self._collects = collects
+        self._clock = clock
+        self._go_on = clock.go_on
         self._used = {sample().subscriber_id}
 
     def work(self) -> None:
@@ -145,8 +162,15 @@ class _Morning:
         payer = self._without(_HARBOR)
         billed = self._order(payer, *several, is_paid=False, reference="SHOP-1002")
         trial = self._order(self._without(_HARBOR), Item(_HARBOR_TRIAL))
-        self._telephone()
+        short = self._order(self._without(_WEEKLY), Item(_WEEKLY_DIGITAL), is_paid=False)
+        first, second = demo_debits.IBANS
+        self._by_debit(first)
+        self._mornings()
+        self._by_debit(second)
+        self._pay_short(short)
+        self._hand_in()
 
+        self._telephone()
         weekly = self._next_issue(_WEEKLY)
         self._close(weekly, grace_issues=2)
         late = Item(_A_YEAR_OF_WEEKLY, first_issue=weekly)
@@ -156,16 +180,45 @@ class _Morning:
         self._close(self._next_issue(_HARBOR), grace_issues=1)
         self._order(self._in_grace(), Item(_A_YEAR_OF_WEEKLY))
         self._pay(billed)
+        self._go_on()
+        reminders.send(self._books)
         self._refund(trial)
         self._damaged()
         self._letters(_WEEKLY)
-        self._bounce(self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False))
-        self._pay_short(self._order(self._without(_WEEKLY), Item(_WEEKLY_DIGITAL), is_paid=False))
         self._by_email()
         for _ in range(demo_bank.INVOICES):
             self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False)
         self._go_on()
         demo_bank.read_first(self._books, self._today().isoformat())
+
+    def _by_debit(self, iban: str) -> None:
+        """Let the bank collect from a payer what is ordered next."""
+        if self._collects:
+            payer = self._without(_GARDEN)
+            self._go_on()
+            demo_debits.add_mandate(self._books, payer, iban)
+            self._order(payer, Item(_A_YEAR_OF_GARDEN), is_paid=False)
+
+    def _mornings(self) -> None:
+        """On some mornings, close the issues that are due, and take an order and its payment."""
+        for days_ago in _DAYS_AGO:
+            self._clock.begin(days_ago)
+            today = self._today().isoformat()
+            for issue in issues.all_of(self._books):
+                if issue.closed_at is None and (issue.closes_on or today) < today:
+                    self._close(issue.issue_id, grace_issues=0)
+            order = self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False)
+            if days_ago == _DAYS_AGO[-1]:
+                self._bounce(order)
+            else:
+                self._pay(order)
+
+    def _hand_in(self) -> None:
+        """Hand in to the bank, and go on to this morning."""
+        self._clock.begin(_DEBIT_DAYS_AGO)
+        if self._collects:
+            demo_debits.hand_in(self._books, self._today())
+        self._clock.begin(0)
 
     def _telephone(self) -> None:
         """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
@@ -214,8 +267,10 @@ class _Morning:
         """Send the documents of a reader by e-mail, and take an order of theirs."""
         reader = self._without(_GARDEN)
         self._go_on()
+        subscribers.edit(self._books, reader, {"email": "post@reader.example"})
         payer_details.deliver(self._books, reader, by_email=True)
-        self._order(reader, Item(_A_YEAR_OF_GARDEN), is_paid=False)
+        several = Item(_A_YEAR_OF_GARDEN), Item(product_id=_TIDE_TABLES)
+        self._order(reader, *several, is_paid=False)
 
     def _pay(self, order_id: int) -> None:
         self._go_on()

@@ -7,6 +7,7 @@ renewals, moves, orders, answers, sometimes a cancelling or a mailing list.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,6 +70,7 @@ def write_history(directory: Path, *, last_night: date = REFERENCE_DATE) -> list
     return folders
 
 
+@cache
 def sample() -> Sample:
     """Return a sample of the history that ``write_history`` writes by default."""
     history = _History(REFERENCE_DATE)
