@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books.payer_payments import Incoming
-from masthead.console.protocol import FORM_BYTES_MAX
-from masthead.console.uploads import KeptFiles, Upload, read_multipart
+from masthead.web.form_reading import FORM_BYTES_MAX
+from masthead.web.uploads import KeptFiles, Upload, read_multipart
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
 from tests.billing import bureau as desks
 from tests.billing.bureau import order

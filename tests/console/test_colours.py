@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-from masthead.console import static_files
+from masthead.console.static_files import FILES
 from tests.servers import ROOT
 
 TEXT = 4.5
@@ -33,7 +32,7 @@ PAIRS = [
 
 def colours(scheme: str) -> dict[str, str]:
     """Return the colours of a scheme, ``light`` or ``dark``, by name, as ``#rrggbb``."""
-    style = Path(static_files.__file__).with_name("static").joinpath("console.css").read_text()
+    style = FILES.folder.joinpath("console.css").read_text()
     light, dark = re.findall(r":root \{(.+?)\}", style, re.DOTALL)[:2]
     found: dict[str, str] = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", light))
     if scheme == "dark":

@@ -12,9 +12,9 @@ from masthead.books import catalogue
 from masthead.books.figures import figures_of
 from masthead.console import account_figures
 from masthead.console.account_figures import Asker, Counted, Counting
-from masthead.console.turns import BusyError
 from masthead.errors import MastheadError
 from masthead.store.request_counts import Count, RequestCounts, counts_of
+from masthead.web.turns import BusyError
 from tests.circulation.desk import at_desk
 from tests.console.browser import input_values, serving_console, text_of
 from tests.servers import Store, masthead, serving

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from masthead.console.page_request import form_token
+from masthead.web.forgery import form_token
 from tests.console.browser import PASSWORD, SIGN_IN, serving_console
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.console.forms import Choices, Form, StaleError, seen_of, take_over
+from masthead.console.forms import Form
 from masthead.console.pages import PAGES
 from masthead.store import audit
+from masthead.web.forms import Choices, StaleError, seen_of, take_over
 from tests.circulation.desk import at_desk
 from tests.cli.running import spoil
 from tests.console.browser import input_values, serving_console

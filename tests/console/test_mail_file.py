@@ -26,7 +26,7 @@ def test_what_a_killed_console_leaves_of_a_mail_file_is_removed(
     """rules, "Files that are mapped": its folder has a lock that ends with the process."""
     monkeypatch.setattr(temporary, "MEMORY", tmp_path / "none")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    left = tmp_path / "masthead-console-left"
+    left = tmp_path / "masthead-pages-left"
     left.mkdir()
     (left / "lock").touch()
     (left / "issue-1.csv").write_text("Ada Reader")
@@ -40,4 +40,4 @@ def test_what_a_killed_console_leaves_of_a_mail_file_is_removed(
             response = browser.post("/issues/1/file", {"form": "csv", "list": ""})
             assert response.headers["content-disposition"].endswith('.csv"')
     assert response.content
-    assert not [*tmp_path.glob("masthead-console-*")]
+    assert not [*tmp_path.glob("masthead-pages-*")]

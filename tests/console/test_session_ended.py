@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.console.kept_input import KeptInput, packed, unpacked
 from masthead.console.page_request import PageRequest
-from masthead.console.protocol import FORM_BYTES_MAX
 from masthead.store import operators
+from masthead.web.form_reading import FORM_BYTES_MAX
+from masthead.web.kept_input import KeptInput, packed, unpacked
 from tests.console.browser import PASSWORD, SIGN_IN, input_values
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def test_what_is_kept_takes_about_as_much_memory_as_a_form(text: str) -> None:
 
 
 def test_little_is_kept_and_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    from masthead.console import kept_input  # noqa: PLC0415
+    from masthead.web import kept_input  # noqa: PLC0415
 
     now = 0.0
     monkeypatch.setattr(kept_input, "monotonic", lambda: now)

@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from masthead import log
-from masthead.console.pages.sign_in import _own_path
 from masthead.errors import BadInput
 from masthead.store import operators, passwords
+from masthead.web.cookies import own_path
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console
 from tests.long import ON_BOTH, examples
 
@@ -242,7 +242,7 @@ def test_behind_a_proxy_each_cookie_is_for_tls_and_this_host_only(desk: Desk) ->
 @example("/x//evil.example")
 def test_the_page_after_the_sign_in_is_never_another_sites(wanted: str) -> None:
     r"""A browser takes ``\`` for ``/``, and leaves tabs and line ends out (WHATWG URL)."""
-    path = _own_path(wanted)
+    path = own_path(wanted)
     seen = path.strip("".join(map(chr, range(33))))
     for character in "\t\n\r":
         seen = seen.replace(character, "")
@@ -252,6 +252,6 @@ def test_the_page_after_the_sign_in_is_never_another_sites(wanted: str) -> None:
     assert urlsplit(seen).netloc == ""
 
 
-def test_an_own_path_is_kept_with_its_query() -> None:
+def test_anown_path_is_kept_with_its_query() -> None:
     for path in ("/", "/find?q=a%20b", "/orders/1#pay", "/find?q=http://x"):
-        assert _own_path(path) == path
+        assert own_path(path) == path

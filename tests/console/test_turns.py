@@ -13,9 +13,10 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 
 from masthead import log
-from masthead.console import app, turns
+from masthead.console import app
 from masthead.databases import sqlite
 from masthead.store import passwords, postgresql
+from masthead.web import turns
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console
 from tests.hostile.wire import answers_in
 from tests.long import ON_BOTH

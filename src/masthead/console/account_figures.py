@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 from time import monotonic
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from masthead.console.turns import BusyError
 from masthead.errors import MastheadError
 from masthead.log import get_logger
 from masthead.store import Store, audit, commits
+from masthead.web.turns import BusyError
 
 Value = TypeVar("Value")
 

@@ -16,46 +16,47 @@
  500   any other fault: the page and the log show an id for it
 =====  =========================================================================================
 
-``masthead.console.protocol`` refuses requests that are too long or too slow.
+``masthead.web.protocol`` refuses requests that are too long or too slow.
 """
 
 from collections.abc import Awaitable, Callable
-from functools import partial
-from itertools import chain
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from anyio import to_thread
 from starlette.applications import Starlette
-from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from masthead.console import problems, static_files
+from masthead.console import problems
 from masthead.console.account_figures import Counting
 from masthead.console.forms import sentence
-from masthead.console.kept_input import KeptInput
-from masthead.console.middleware import Headed, Logged, address_of, headers_of
-from masthead.console.page_request import Page, PageRequest, has_token
+from masthead.console.page_request import Page, PageRequest
 from masthead.console.pages import PAGES, sign_in
-from masthead.console.problems import Refused, problem
-from masthead.console.protocol import FORM_BYTES_MAX, TOO_LARGE
+from masthead.console.problems import problem
+from masthead.console.protocol import TOO_LARGE
 from masthead.console.roles import refusal
-from masthead.console.turns import BusyError, Turns
-from masthead.console.uploads import UPLOAD_BYTES_MAX, KeptFiles, read_multipart
-from masthead.contract.kinds import BIGGEST_INTEGER
+from masthead.console.static_files import FILES
 from masthead.errors import BadInput, MastheadError, NotFound, StoreBusy, StoreUnavailable
 from masthead.log import get_logger
 from masthead.store import Store
 from masthead.store.operators import Operator, find_session
+from masthead.web.cookies import Cookie
+from masthead.web.forgery import has_token, is_own_site
+from masthead.web.form_reading import FORM_BYTES_MAX, FormReading
+from masthead.web.kept_input import KeptInput
+from masthead.web.middleware import Headed, Logged, headers_of
+from masthead.web.page_request import check_id
+from masthead.web.refusals import Refused, retry
+from masthead.web.routes import limit_ids
+from masthead.web.turns import BusyError, Turns
+from masthead.web.uploads import UPLOAD_BYTES_MAX, KeptFiles
 
 __all__ = ["FORM_BYTES_MAX", "create_app"]
 
-_FIELDS_MAX = 500
 _AWAY = "The database does not answer"
 _BUSY = "The console is busy"
-_AGAIN_S = 5
 _SAVES = {"at_once": 8, "waiting_max": 32, "of_one_max": 16, "wait_s_max": 5}
 _SIGN_INS = {"at_once": 1, "waiting_max": 30, "of_one_max": 10, "wait_s_max": 10}
 """Limits of saves and sign-ins (decisions, "Turns of the console").
@@ -73,8 +74,9 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     Its saves wait for other writers for five seconds at most. ``behind_proxy``: a proxy terminates
     TLS, so cookies are sent only over TLS, and the proxy's headers name the client's address.
     """
+    limit_ids()
     routes = [
-        Route("/static/{name}", static_files.respond, methods=["GET"]),
+        Route("/static/{name}", FILES.respond, methods=["GET"]),
         *(
             Route(path, _endpoint(path), methods=["GET", "POST"])
             for path in dict.fromkeys(page.path for page in PAGES)
@@ -88,24 +90,16 @@ def create_app(store: Store, *, behind_proxy: bool = False) -> Starlette:
     app.router.redirect_slashes = False  # a redirect would go to the host that the client names
     app.state.store = store
     app.state.counting = Counting(store)
-    app.state.cookie = sign_in.Cookie(is_secure=behind_proxy)
+    app.state.behind_proxy = behind_proxy
+    app.state.cookie = Cookie("masthead_session", is_secure=behind_proxy)
     app.state.headers = headers_of(behind_proxy=behind_proxy)
     app.state.kept_input = KeptInput()
     app.state.kept_files = KeptFiles()
     app.state.signing_in = Turns(**_SIGN_INS)
     app.state.saving = Turns(**_SAVES)
-    app.add_middleware(Logged, problem=_problem, behind_proxy=behind_proxy)
+    app.add_middleware(Logged, fault=_fault, behind_proxy=behind_proxy)
     app.add_middleware(Headed, headers=app.state.headers)
     return app
-
-
-class _Id(IntegerConvertor):
-    """An id in a path, limited in its number of digits, since Python converts only so many."""
-
-    regex = f"[0-9]{{1,{len(str(BIGGEST_INTEGER))}}}"
-
-
-register_url_convertor("int", _Id())
 
 
 def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
@@ -120,7 +114,7 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
         bytes_max = FORM_BYTES_MAX
         if page.has_files and await to_thread.run_sync(_is_signed_in, request):
             bytes_max = UPLOAD_BYTES_MAX
-        return await _with_form(
+        return await _FORMS.respond(
             request,
             lambda form: _respond(request, page, form),
             turns,
@@ -145,8 +139,7 @@ def _is_signed_in(request: Request) -> bool:
 def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
     """Return the response of a page: the path of a request. Runs in a thread."""
     try:
-        if request.path_params.get("id", 0) > BIGGEST_INTEGER:
-            raise NotFound("there is no such id: ids end at 2^63 - 1")
+        check_id(request)
         _check_site(request, page)
         operator = _operator(request, page, form)
         page_request = PageRequest(request, request.app.state.store, operator, form)
@@ -156,34 +149,21 @@ def _respond(request: Request, page: Page, form: dict[str, str]) -> Response:
         if page.method == "GET":
             kept: KeptInput = request.app.state.kept_input
             page_request.kept = kept.take(request.state.session, request.url.path)
-        return _saved_once(page_request, page)
+        return page_request.saved_once(
+            lambda: page.respond(page_request), "This was saved already."
+        )
     except Refused as refused:
         return refused.response
     except StoreUnavailable as error:
         return _away(request, page, form, error)
     except BusyError as error:
-        return _retry(problem(request, 503, _BUSY, str(error)))
+        return retry(problem(request, 503, _BUSY, str(error)))
     except NotFound as error:
         return problem(request, 404, "Not found", sentence(error))
     except MastheadError as error:
         status = 400 if isinstance(error, BadInput) else 409
         said = f"{sentence(error)} Nothing was changed."
         return problem(request, status, "Not possible", said, form=form)
-
-
-def _saved_once(request: PageRequest, page: Page) -> Response:
-    """Return the page's response; for a form that was saved before, redirect as it did then."""
-    try:
-        response = page.respond(request)
-    except MastheadError:
-        path = request.path_after()
-        if path is None:
-            raise
-    else:
-        path = request.path_after() if response.status_code >= 400 else None
-        if path is None:
-            return response
-    return request.go(path, "This was saved already.")
 
 
 def _check_site(request: Request, page: Page) -> None:
@@ -217,15 +197,6 @@ def _check_role(request: PageRequest, page: Page) -> None:
 
 ELSEWHERE = "The books of this account are kept elsewhere: its data comes from files."
 """Why pages that write are absent for an account in mode ``elsewhere``."""
-
-
-def is_own_site(request: Request) -> bool:
-    """Return whether a page of this site sent the form (Fetch Metadata, RFC 6454)."""
-    site = request.headers.get("sec-fetch-site")
-    if site is not None:
-        return site == "same-origin"
-    scheme = "https" if request.app.state.cookie.is_secure else "http"
-    return request.headers.get("origin") == f"{scheme}://{request.headers.get('host')}"
 
 
 def _not_signed_in(request: Request, page: Page, form: dict[str, str]) -> Response:
@@ -266,7 +237,7 @@ def _away(request: Request, page: Page, form: dict[str, str], error: StoreUnavai
 def _too_many(request: Request, form: dict[str, str]) -> Response:
     said = "Too many others are saving. Nothing was changed; try again in a moment."
     again = request.url.path
-    return _retry(problem(request, 503, _BUSY, said, form=form, again=again))
+    return retry(problem(request, 503, _BUSY, said, form=form, again=again))
 
 
 def _logged(error: StoreUnavailable, response: Response) -> Response:
@@ -275,60 +246,22 @@ def _logged(error: StoreUnavailable, response: Response) -> Response:
         "the database is busy" if isinstance(error, StoreBusy) else "the database does not answer"
     )
     _log.error(event, reason=type(error).__name__)
-    return _retry(response)
-
-
-def _retry(response: Response) -> Response:
-    response.headers["Retry-After"] = str(_AGAIN_S)
-    return response
+    return retry(response)
 
 
 async def _problem(request: Request, status: int, title: str, said: str) -> Response:
     return await to_thread.run_sync(problem, request, status, title, said)
 
 
-async def _with_form(
-    request: Request,
-    respond: Callable[[dict[str, str]], Response],
-    turns: Turns | None = None,
-    refuse: Callable[[dict[str, str]], Response] | None = None,
-    bytes_max: int = FORM_BYTES_MAX,
-) -> Response:
-    """Read the form, then respond in a thread, since database calls may block.
+async def _fault(request: Request, fault: str) -> Response:
+    said = (
+        "This is a fault of the console. Nothing was changed. The log has the details "
+        f"under {fault}."
+    )
+    return await _problem(request, 500, "Something went wrong", said)
 
-    The last value of each field counts, without spaces at its ends; a password stays as typed.
-    ``turns`` limits how many of these run at the same time; ``refuse`` responds to too many.
-    """
-    body = bytearray()
-    if request.method == "POST":
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > bytes_max:
-                return await _problem(request, 413, "Too much", TOO_LARGE)
-    try:
-        kind = request.headers.get("content-type", "")
-        if kind.startswith("multipart/form-data"):
-            sent = read_multipart(kind, bytes(body))
-            pairs, request.state.files = sent.fields, sent.files
-        else:
-            pairs = parse_qsl(
-                body.decode(), keep_blank_values=True, max_num_fields=_FIELDS_MAX, errors="strict"
-            )
-    except ValueError:
-        said = "The form could not be read. Nothing was changed."
-        return await _problem(request, 400, "Not possible", said)
-    if any("\0" in text for text in (*chain(*pairs), *request.query_params.values())):
-        said = "Texts cannot contain NUL. Nothing was changed."
-        return await _problem(request, 400, "Not possible", said)
-    form = {name: value if name == "password" else value.strip() for name, value in pairs}
-    if turns is None:
-        return await to_thread.run_sync(respond, form)
-    address = address_of(request.scope, behind_proxy=request.app.state.cookie.is_secure)
-    try:
-        return await turns.run(request, address or "", partial(respond, form))
-    except BusyError:
-        assert refuse
-        return await to_thread.run_sync(refuse, form)
+
+_FORMS = FormReading(problem, TOO_LARGE)
 
 
 async def _sign_in(request: Request) -> Response:
@@ -343,15 +276,15 @@ async def _sign_in(request: Request) -> Response:
 
     def refuse(form: dict[str, str]) -> Response:
         said = "Too many people sign in at this moment. Try again in a few seconds."
-        return _retry(sign_in.later(request, form, said))
+        return retry(sign_in.later(request, form, said))
 
     turns = request.app.state.signing_in if request.method == "POST" else None
-    return await _with_form(request, respond, turns, refuse)
+    return await _FORMS.respond(request, respond, turns, refuse)
 
 
 async def _sign_out(request: Request) -> Response:
     def respond(form: dict[str, str]) -> Response:
-        cookie: sign_in.Cookie = request.app.state.cookie
+        cookie: Cookie = request.app.state.cookie
         session = cookie.read(request)
         if not is_own_site(request) or not has_token(form, session):
             return problem(request, 403, "Refused", "Another site sent this form.")
@@ -361,7 +294,7 @@ async def _sign_out(request: Request) -> Response:
             said = "It does not answer now, so you are still signed in. Try again in a moment."
             return _logged(error, problems.outside(503, _AWAY, said))
 
-    return await _with_form(request, respond)
+    return await _FORMS.respond(request, respond)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

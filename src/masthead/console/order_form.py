@@ -10,9 +10,10 @@ from typing import NamedTuple
 from masthead.books.catalogue import Orderable
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.ordering import COPIES_MAX, Item, Order, Person, RefusedOrder
-from masthead.console.forms import Form, id_in, sentence
+from masthead.console.forms import Form, sentence
 from masthead.console.person_picker import choose, chosen_person, is_finding, key_of
 from masthead.contract.printable import single_spaced
+from masthead.web.forms import id_in
 
 PAYER = "payer"
 ROWS_MAX = 20

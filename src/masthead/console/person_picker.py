@@ -20,7 +20,8 @@ A page uses it so::
 """
 
 from masthead.books import Books, finding
-from masthead.console.forms import Form, id_in
+from masthead.console.forms import Form
+from masthead.web.forms import id_in
 
 _SHOWN = 8
 

@@ -5,24 +5,15 @@ database is unavailable, it is a page without them.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from masthead.console.kept_input import NOT_TYPED
 from masthead.console.page_request import PageRequest
 from masthead.console.templating import template
 from masthead.errors import MastheadError
 from masthead.store.operators import find_session
-
-
-class Refused(Exception):
-    """A request that is refused before it reaches its page; carries the response."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__()
-        self.response = response
+from masthead.web.refusals import values_of
 
 
 def problem(
@@ -38,7 +29,7 @@ def problem(
 
     ``again`` is the path to send the same form to again; "" if that is of no use.
     """
-    values = _values(title, sentence, form or {}, again)
+    values = values_of(title, sentence, form or {}, again)
     try:
         page_request = _page_request(request)
         if page_request is not None:
@@ -57,18 +48,8 @@ def outside(
     again: str = "",
 ) -> Response:
     """Return the page without head and navigation; it needs no database."""
-    values = _values(title, sentence, form or {}, again)
+    values = values_of(title, sentence, form or {}, again)
     return HTMLResponse(template("problem").render(layout="outside.html", **values), status)
-
-
-def _values(title: str, sentence: str, form: Mapping[str, str], again: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "sentence": sentence,
-        "typed": {name: text for name, text in form.items() if name not in NOT_TYPED and text},
-        "hidden": {name: text for name, text in form.items() if name in NOT_TYPED},
-        "again": again,
-    }
 
 
 def _page_request(request: Request) -> PageRequest | None:

@@ -13,20 +13,12 @@ from typing import Literal, NamedTuple
 from starlette.responses import Response
 
 from masthead.books import Books
-from masthead.console.forms import (
-    Change,
-    Choices,
-    Form,
-    StaleError,
-    seen_of,
-    sentence,
-    take_over,
-    text_of,
-)
+from masthead.console.forms import Form, sentence
 from masthead.console.page_request import Page, PageRequest, get, post
 from masthead.console.person_picker import is_finding, look_up_people
 from masthead.console.roles import Action, refusal
 from masthead.errors import MastheadError, NotFound
+from masthead.web.forms import Change, Choices, StaleError, seen_of, take_over, text_of
 
 __all__ = ["Choices", "Field", "RecordForm", "State", "pages_of"]
 

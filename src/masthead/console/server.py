@@ -1,35 +1,21 @@
 """The console's server: one process, which shuts down gracefully."""
 
-import os
-import signal
 import socket
-import threading
 from collections.abc import Callable
 from contextlib import closing
-from multiprocessing import parent_process
 
 import uvicorn
 from starlette.applications import Starlette
 
 from masthead.console.app import create_app
 from masthead.console.protocol import ConsoleProtocol
-from masthead.http_server.server import SETTINGS, Server
-from masthead.http_server.timeouts import close_stalled
-from masthead.log import configure_logs
 from masthead.store import Store, open_store
-
-_DRAIN_S_MAX = 10
+from masthead.web import server
 
 
 def config_of(app: Starlette) -> uvicorn.Config:
     """Return uvicorn's configuration for the console, with the limits of ``masthead serve``."""
-    return uvicorn.Config(
-        app,
-        http=ConsoleProtocol,
-        lifespan="off",
-        timeout_graceful_shutdown=_DRAIN_S_MAX,
-        **SETTINGS,
-    )
+    return server.config_of(app, ConsoleProtocol)
 
 
 def serve(
@@ -44,10 +30,14 @@ def serve(
 
     The server calls ``ready`` once it accepts requests. Raises MastheadError if it cannot start.
     """
-    configure_logs(log_format)
-    close_stalled(listener)
-    config = config_of(create_app(store, behind_proxy=behind_proxy))
-    Server(config, ready).serve_on(listener, "the console")
+    server.serve_pages(
+        listener,
+        lambda: create_app(store, behind_proxy=behind_proxy),
+        ConsoleProtocol,
+        "the console",
+        log_format=log_format,
+        ready=ready,
+    )
 
 
 def serve_console(listener: socket.socket, database: str) -> None:
@@ -55,13 +45,6 @@ def serve_console(listener: socket.socket, database: str) -> None:
 
     Raises MastheadError if it cannot start.
     """
-    parent = parent_process()
-    if parent is not None:
-
-        def end() -> None:
-            parent.join()
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        threading.Thread(target=end, daemon=True).start()
+    server.end_with_parent()
     with closing(open_store(database)) as store:
         serve(listener, store, log_format="text", behind_proxy=False, ready=lambda: None)

@@ -8,13 +8,14 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, pass_context
+from jinja2 import Environment, Template, pass_context
 from jinja2.runtime import Context
 
 from masthead.circulation.amounts import decimal, in_currency, stored_cents
 from masthead.console.static_files import static
 from masthead.contract.moments import format_second, in_words
 from masthead.contract.subscription_types import type_in_words
+from masthead.web.templating import environment
 
 _ISO_DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b")
 
@@ -26,15 +27,8 @@ def template(name: str) -> Template:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "html"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    environment.filters.update(
+    made = environment(Path(__file__).parent / "html", static=static)
+    made.filters.update(
         amount=_amount,
         total=_total,
         money=_money,
@@ -46,8 +40,7 @@ def _environment() -> Environment:
         who=_who,
         word=_word,
     )
-    environment.globals["static"] = static
-    return environment
+    return made
 
 
 def _amount(cents: int | None) -> str:

@@ -2,10 +2,10 @@
 
 from starlette.responses import Response
 
-from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
 from masthead.console.roles import Action
 from masthead.store import audit
+from masthead.web.forms import id_in
 
 _SHOWN = 100
 

@@ -10,8 +10,7 @@ from masthead.books import Books, debit_collections, debit_runs, debits_shown, o
 from masthead.books.debit_runs import Made
 from masthead.books.debits_shown import ShownRun
 from masthead.circulation.amounts import in_currency
-from masthead.console.downloads import download
-from masthead.console.forms import ChangedError, Form
+from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.money import check_bills
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
@@ -19,6 +18,8 @@ from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.contract.printable import counted, listed
 from masthead.errors import BadInput, NotFound
+from masthead.web.downloads import download
+from masthead.web.forms import ChangedError
 
 _SHOWN = 200
 _SATURDAY = 5

@@ -9,13 +9,13 @@ from masthead.books import Books, complaints
 from masthead.books import issues as operations
 from masthead.books.issues import Grace, Issue, MailingList, Preview
 from masthead.console.account_figures import Counted
-from masthead.console.downloads import FORMS, download
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
 from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.errors import BadInput
 from masthead.loading.mail_files import Wanted, write_mail_file
+from masthead.web.downloads import FORMS, download
 
 _CLOSED_SHOWN = 12
 _SHOWN = 200

@@ -3,8 +3,8 @@
 from starlette.responses import Response
 
 from masthead.books import issues
-from masthead.console.forms import id_in
 from masthead.console.page_request import PageRequest, get
+from masthead.web.forms import id_in
 
 _SHOWN = 100
 

@@ -7,11 +7,12 @@ from starlette.responses import Response
 from masthead.books import finding, subscribers
 from masthead.books.finding import Side
 from masthead.books.subscribers import Merged
-from masthead.console.forms import Form, id_in
+from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.person_picker import choose, chosen_person, is_finding, look_up_people
 from masthead.console.roles import Action
 from masthead.errors import BadInput
+from masthead.web.forms import id_in
 
 
 class _Merging(NamedTuple):

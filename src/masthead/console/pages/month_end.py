@@ -6,12 +6,13 @@ import io
 from starlette.responses import Response
 
 from masthead.books import closed_months, journal, open_items
-from masthead.console.forms import ChangedError, Form, sentence
+from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.money import check_bills
 from masthead.console.roles import Action
 from masthead.contract.moments import in_words
 from masthead.errors import BadInput
+from masthead.web.forms import ChangedError
 
 _MONTHS = 24
 

@@ -19,7 +19,7 @@ from masthead.books.order_summary import Summary
 from masthead.circulation.amounts import in_currency
 from masthead.circulation.ordering import Order, RefusedOrder
 from masthead.console import order_form
-from masthead.console.forms import ChangedError, Form, id_in, sentence
+from masthead.console.forms import Form, sentence
 from masthead.console.order_form import PAYER
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.order_payments import KINDS
@@ -28,6 +28,7 @@ from masthead.console.roles import Action, who_may
 from masthead.console.templating import day_in_words
 from masthead.contract.moments import with_day
 from masthead.errors import NotFound
+from masthead.web.forms import ChangedError, id_in
 
 
 class _Checked(NamedTuple):

@@ -9,13 +9,14 @@ from masthead.books import Books, finding, open_items, payer_payments
 from masthead.books.finding import Hit
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.amounts import in_currency
-from masthead.console.forms import Form, id_in, sentence
+from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.invoice_forms import KINDS, what_settled
 from masthead.console.pages.money import check_bills
 from masthead.console.roles import Action
 from masthead.contract.printable import counted
 from masthead.errors import BadInput, MastheadError, NotFound
+from masthead.web.forms import id_in
 
 LINES, LINES_MAX = 10, 50
 _FITTING = 8

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from starlette.responses import Response
 
 from masthead.books import Books, replacements, subscriptions
-from masthead.console.downloads import FORMS, download
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
@@ -14,6 +13,7 @@ from masthead.contract.moments import with_day
 from masthead.contract.printable import counted, full_name
 from masthead.errors import BadInput
 from masthead.loading.mail_files import write_replacements
+from masthead.web.downloads import FORMS, download
 
 _ISSUES = 12
 

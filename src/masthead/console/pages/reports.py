@@ -11,13 +11,14 @@ from masthead.books.days import check_past_day
 from masthead.books.issues import all_of
 from masthead.circulation.tables import Cell, Kind, Report, Row, written
 from masthead.console.account_figures import Counted
-from masthead.console.forms import id_in, sentence
+from masthead.console.forms import sentence
 from masthead.console.page_request import PageRequest, get
 from masthead.console.static_files import static
 from masthead.contract.moments import in_words
 from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
+from masthead.web.forms import id_in
 
 _OF_AN_ISSUE = ("press-run", "circulation")
 _WORDS = {Kind.TEXT, Kind.DATE}

@@ -18,7 +18,7 @@ from masthead.console.forms import Form
 from masthead.console.page_request import Page, PageRequest, get, post_files
 from masthead.console.pages.money import check_bills
 from masthead.console.roles import Action
-from masthead.console.uploads import Upload
+from masthead.web.uploads import Upload
 
 Done = TypeVar("Done")
 """What reading a file brought."""

@@ -1,50 +1,19 @@
 """Signing in and out. The session cookie is opaque; the database has the session's data."""
 
-import re
-from typing import NamedTuple
-
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from masthead.console.forms import id_in
-from masthead.console.kept_input import packed, unpacked
-from masthead.console.middleware import address_of
-from masthead.console.page_request import SAID
 from masthead.console.templating import template
 from masthead.log import get_logger
 from masthead.store import Store, operators
 from masthead.store.operators import Operator
+from masthead.web.cookies import Cookie, forget_message, own_path
+from masthead.web.forms import id_in
+from masthead.web.kept_input import packed, unpacked
+from masthead.web.middleware import address_of
 
-_OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 _MINUTE_US = 60 * 1_000_000
 _log = get_logger()
-
-
-class Cookie(NamedTuple):
-    """The session cookie. Behind a proxy that terminates TLS, it is sent only over TLS."""
-
-    is_secure: bool
-
-    @property
-    def name(self) -> str:
-        """Its name; the prefix binds a secure cookie to this host (RFC 6265bis section 4.1.3)."""
-        return "__Host-masthead_session" if self.is_secure else "masthead_session"
-
-    def read(self, request: Request) -> str:
-        """Return the session, or '' if there is none."""
-        return request.cookies.get(self.name, "")
-
-    def write(self, response: Response, session: str) -> None:
-        """Set the cookie until the browser closes; '' deletes it."""
-        response.set_cookie(
-            self.name,
-            session,
-            max_age=None if session else 0,
-            path="/",
-            secure=self.is_secure,
-            httponly=True,
-            samesite="strict",
-        )
 
 
 def respond(request: Request, form: dict[str, str]) -> Response:
@@ -80,13 +49,13 @@ def respond(request: Request, form: dict[str, str]) -> Response:
         return again("Name and password do not belong together.", 403)
     cookie: Cookie = request.app.state.cookie
     operators.end_session(store, cookie.read(request))
-    path = _own_path(typed["next"])
+    path = own_path(typed["next"])
     kept = unpacked(typed["kept"])
     if kept:
         request.app.state.kept_input.keep(session, path.partition("?")[0], kept)
     response = RedirectResponse(path, 303)
     cookie.write(response, session)
-    _forget_message(request, response)
+    forget_message(request, response)
     return response
 
 
@@ -124,14 +93,8 @@ def sign_out(request: Request) -> Response:
     operators.end_session(request.app.state.store, cookie.read(request))
     response = RedirectResponse("/sign-in", 303)
     cookie.write(response, "")
-    _forget_message(request, response)
+    forget_message(request, response)
     return response
-
-
-def _forget_message(request: Request, response: Response) -> None:
-    """Delete the message of the last change, which was for the operator before."""
-    if SAID in request.cookies:
-        response.delete_cookie(SAID, path="/")
 
 
 def _only_account(known: list[Operator]) -> int | None:
@@ -146,7 +109,7 @@ def _asks_account(typed: dict[str, str], only: int | None) -> bool:
 
 def _log_refused(request: Request, operator: Operator | None, account_id: int) -> None:
     """Log a name that has to wait; a name that no operator has may be a password."""
-    behind_proxy = request.app.state.cookie.is_secure
+    behind_proxy = request.app.state.behind_proxy
     _log.warning(
         "sign-in refused after too many wrong passwords",
         account=account_id,
@@ -167,8 +130,3 @@ def _typed(request: Request, form: dict[str, str]) -> dict[str, str]:
 def _form(typed: dict[str, str], error: str, status: int, *, asks_account: bool) -> Response:
     body = template("sign_in").render(typed=typed, asks_account=asks_account, error=error)
     return HTMLResponse(body, status)
-
-
-def _own_path(wanted: str) -> str:
-    """Return a local path to redirect to; reject other sites."""
-    return wanted if _OWN_PATH.fullmatch(wanted) else "/"

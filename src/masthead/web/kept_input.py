@@ -1,4 +1,4 @@
-"""Input of forms whose session had ended: kept until the operator has signed in again."""
+"""Input of forms whose session had ended: kept until who typed it has signed in again."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ OF_PAGE = {"once", "seen"}
 """Fields of a form that belong to the page as it was opened."""
 
 NOT_TYPED = OF_PAGE | {"form_token", "sure", "will"}
-"""Fields of a form that no operator types."""
+"""Fields of a form that nobody types."""
 
 _KEPT_MAX = 100
 _KEPT_S_MAX = 600
@@ -55,8 +55,8 @@ def packed(form: Mapping[str, str]) -> str:
     """Return the input of a form as one text; '' if nothing was typed.
 
     ``seen`` is kept too: the form then tells what somebody else has changed since it was opened.
-    So is ``once``: a form that had been saved is not saved again. Passwords and what an operator
-    had confirmed are not.
+    So is ``once``: a form that had been saved is not saved again. Passwords and what was
+    confirmed are not.
     """
     kept = {
         name: value

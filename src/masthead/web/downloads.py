@@ -12,7 +12,7 @@ from masthead.temporary import own_folder
 FORMS = ("csv", "xlsx")
 """The forms of a file, which are the ends of its name; the first is the usual one."""
 
-_FOLDERS = "masthead-console-"
+_FOLDERS = "masthead-pages-"
 _FREE_BYTES_MIN = 1024**3
 
 

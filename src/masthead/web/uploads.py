@@ -1,4 +1,4 @@
-"""Files that operators send with a form, and those that wait until they are confirmed.
+"""Files that are sent with a form, and those that wait until they are confirmed.
 
 A form with a file comes as ``multipart/form-data`` (RFC 7578), as browsers write it.
 """
@@ -26,7 +26,7 @@ _TOKEN_BYTES = 16
 
 
 class Upload(NamedTuple):
-    """A file: the name that it has at the operator's, without folders, and its bytes."""
+    """A file: its name on the sender's machine, without folders, and its bytes."""
 
     name: str
     data: bytes
@@ -84,7 +84,7 @@ class _Kept(NamedTuple):
 class KeptFiles:
     """Files between the preview of a form and its confirmation, for half an hour, in memory.
 
-    Only the operator who sent them finds them again, by a token; the browser learns no place of the
+    Only who sent them finds them again, by a token; the browser learns no place of the
     server's disk. The oldest go if all together have more than 32 MiB; they are compressed.
     """
 
@@ -93,7 +93,7 @@ class KeptFiles:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def keep(self, owner: tuple[int, int], files: Mapping[str, Upload]) -> str:
-        """Keep files of an owner, which is an account and its operator; return their token."""
+        """Keep files of an owner, which is an account and one of its people; return their token."""
         packed = {
             name: each._replace(data=zlib.compress(each.data, 1)) for name, each in files.items()
         }

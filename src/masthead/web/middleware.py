@@ -1,4 +1,4 @@
-"""What every response of the console gets: its headers, its line in the log, and no bare fault."""
+"""What every response of a page gets: its headers, its line in the log, and no bare fault."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from secrets import token_hex
@@ -11,7 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from masthead.http_server.client_address import client_address
 from masthead.log import get_logger
 
-Problem = Callable[[Request, int, str, str], Awaitable[Response]]
+Fault = Callable[[Request, str], Awaitable[Response]]
+"""Makes the page for a fault from the request and the id under which the log has the details."""
 
 _NOT_SENT = 499
 _HEADERS = {
@@ -57,9 +58,9 @@ class Headed:
 class Logged:
     """Logs each request without its query, and responds with 500 to an unexpected fault."""
 
-    def __init__(self, app: ASGIApp, problem: Problem, *, behind_proxy: bool) -> None:
+    def __init__(self, app: ASGIApp, fault: Fault, *, behind_proxy: bool) -> None:
         self._app = app
-        self._problem = problem
+        self._fault = fault
         self._behind_proxy = behind_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,9 +86,7 @@ class Logged:
             _log.exception("a page failed", fault=fault)
             if status:
                 raise
-            response = await self._problem(
-                Request(scope, receive), 500, "Something went wrong", _fault_sentence(fault)
-            )
+            response = await self._fault(Request(scope, receive), fault)
             await response(scope, receive, noted)
         finally:
             route = scope.get("route")
@@ -104,10 +103,3 @@ class Logged:
 def address_of(scope: Scope, *, behind_proxy: bool) -> str | None:
     """Return the address of the request's client, as ``masthead serve`` determines it."""
     return client_address(scope["client"], dict(scope["headers"]), behind_proxy=behind_proxy)
-
-
-def _fault_sentence(fault: str) -> str:
-    return (
-        "This is a fault of the console. Nothing was changed. The log has the details "
-        f"under {fault}."
-    )
