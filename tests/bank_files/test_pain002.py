@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,7 @@ from masthead.bank_files import pain002
 from masthead.bank_files.entries import BadValueError
 from masthead.bank_files.xml_nodes import DEPTH_MAX
 from masthead.billing.return_reasons import reason_in, reason_of
-from tests.bank_files.debits import Status, report
+from tests.bank_files.debits import Status, check_schema, report
 
 if TYPE_CHECKING:
     from masthead.bank_files.pain002 import Rejection
@@ -47,6 +47,26 @@ def test_what_is_accepted_or_on_its_way_is_no_rejection() -> None:
         claims=[Status("E1", state="ACSC"), Status("E2", "MD01"), Status("E3", state="PDNG")],
     )
     assert _said(text) == [("claim", "MH1", "E2", "MD01")]
+
+
+@pytest.mark.parametrize("version", [3, 12, 14, 15])
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"claims": [Status("E1", "AM04", fee="3.50"), Status("E2", "", text="Konto erloschen")]},
+        {"batch": Status("MH1-CORE-RCUR", "FF01")},
+        {"group": Status("", "TM01")},
+        {
+            "group": Status("", state="PART"),
+            "batch": Status("B", state="ACSP"),
+            "claims": [Status("E1", state="ACSC"), Status("E2", "MD01")],
+        },
+    ],
+    ids=["claims", "batch", "file", "parts"],
+)
+def test_the_reports_that_are_read_here_are_valid(version: int, said: dict[str, Any]) -> None:
+    """billing, "What must hold", 3: by the published schemas, as far as packages carry them."""
+    check_schema(report("MH1", version=version, **said).encode())
 
 
 def test_a_reason_of_the_bank_alone_is_its_text() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from masthead.billing.payer_statements import report as statement_report
+from masthead.billing.printed import from_json
 from masthead.billing.printed_reminders import ThenDo
 from masthead.billing.reminding import Level
 from masthead.billing.tax import TaxRate, percent_of, percent_text
@@ -40,6 +41,7 @@ from masthead.books.payer_payments import Incoming
 from masthead.circulation.amounts import cents_of, decimal
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.circulation.tables import written
+from masthead.documents.electronic_invoice import xml_of
 from masthead.store.billing.sums import sums_of
 from tests.billing import bureau
 from tests.billing.debits import back
@@ -49,6 +51,7 @@ from tests.billing.sums import check_sums
 from tests.circulation.desk import at_desk
 from tests.docs import page_tables
 from tests.docs.pages import ROOT
+from tests.documents.schematron import judged
 from tests.loading.publisher import Publisher
 
 if TYPE_CHECKING:
@@ -333,6 +336,16 @@ def test_what_adds_up_is_what_the_page_says(course: Course, month: str) -> None:
     invoiced, *parts, paid, credits_ = map(cents_of, said)
     assert invoiced == sum(parts)
     assert paid == parts[0] + parts[1] + credits_
+
+
+def test_each_document_keeps_the_rules_of_the_electronic_invoice(course: Course) -> None:
+    """billing, "What must hold", 3: short, late, credited, a fee, a mandate, reverse charge."""
+    with course.desk.books.read() as reading:
+        rows = reading.rows("SELECT printed FROM invoices WHERE account_id = :account_id")
+        made = [from_json(text) for (text,) in rows]
+    assert len(made) > 10
+    for printed in made:
+        assert judged(xml_of(printed)).broken == [], printed.number
 
 
 def test_the_account_moves_with_all_that_is_billed(course: Course) -> None:
