@@ -48,6 +48,7 @@ __all__ = [
     "Served",
     "SpanLine",
     "look",
+    "served",
 ]
 
 _OWED_MAX = 20
@@ -177,9 +178,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
     newest = [line.subscription_id for line in lines][-_SERVED_MAX:]
     deliveries = [each for key in newest for each in reader_events.deliveries(reading, key, most)]
     temporary = reader_page.temporary_addresses(reading, subscriber_id)
-    ids = {line.mailing_address_id for line in lines} | {line.billing_address_id for line in lines}
-    ids |= {each.address_id for each in temporary} | {each.address_id for each in deliveries}
-    places = postals(*where, [each for each in ids if each is not None])
+    places = _places(reading, lines, temporary, {each.address_id for each in deliveries})
     places |= {each.address_id: each for each in person.addresses}
     terms = reader_page.terms(reading, subscriber_id)
     mentioned = {
@@ -208,6 +207,29 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
         places,
         reading.today,
         reading.time_zone,
+    )
+
+
+def served(reading: Reading, subscriber_id: int) -> list[Served]:
+    """Return the subscriptions of a reader and what belongs to them now, by ascending id."""
+    lines = reader_page.lines(reading, subscriber_id)
+    terms = reader_page.terms(reading, subscriber_id)
+    temporary = reader_page.temporary_addresses(reading, subscriber_id)
+    places = _places(reading, lines, temporary)
+    return _served(reading, subscriber_id, lines, terms, temporary, places)
+
+
+def _places(
+    reading: Reading,
+    lines: Collection[Line],
+    temporary: Collection[SpanLine],
+    others: Collection[int | None] = (),
+) -> dict[int, Postal]:
+    """Return the addresses of subscriptions, those that they have for a while, and others."""
+    ids = {line.mailing_address_id for line in lines} | {line.billing_address_id for line in lines}
+    ids |= {each.address_id for each in temporary} | {*others}
+    return postals(
+        reading.connection, reading.account_id, [each for each in ids if each is not None]
     )
 
 

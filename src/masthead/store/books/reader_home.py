@@ -1,0 +1,125 @@
+"""What the readers' pages show of a reader: the reader's own rows, and nothing of others.
+
+Each statement follows an index of the reader. Rows are sorted in Python: a snapshot of PostgreSQL
+disables sorting (``store.subscriber_data``).
+"""
+
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import NamedTuple
+
+from masthead.circulation.addresses import FIELDS
+from masthead.errors import no_subscriber
+from masthead.store.books.operation import Reading
+
+
+class Reader(NamedTuple):
+    """A reader who was not deleted: the name and the email address, as in the interface."""
+
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+
+
+class Issue(NamedTuple):
+    """An issue that a subscription received; ``copies`` is None if it is not known."""
+
+    issue_id: int
+    name: str | None
+    day: str | None
+    copies: int | None
+
+
+class GiftRow(NamedTuple):
+    """An item of an order that a reader pays for and somebody else gets.
+
+    The name is that of the address to which it went first, as the payer gave it. ``total`` is a
+    number of the interface.
+    """
+
+    order_id: int
+    order_item_id: int
+    bundle: str | None
+    ordered: str | None
+    first_name: str | None
+    last_name: str | None
+    company: str | None
+    total: str | None
+    paid_on: str | None
+    refund_date: str | None
+
+
+def reader_of(reading: Reading, subscriber_id: int) -> Reader:
+    """Return a reader. Raises NotFound if there is none, and if the reader was deleted.
+
+    A reader who was merged into another one, or erased, is deleted.
+    """
+    found = reading.row_as(
+        Reader,
+        """
+        SELECT subscriber_id, first_name, last_name, email FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+            AND delete_date IS NULL
+        """,
+        subscriber_id=subscriber_id,
+    )
+    if found is None:
+        raise no_subscriber(reading.account_id, subscriber_id)
+    return found
+
+
+def addresses_of(reading: Reading, subscriber_id: int) -> dict[int, Mapping[str, str]]:
+    """Return the addresses of a reader by id, each with those of :data:`FIELDS` that it has."""
+    rows = reading.rows(
+        f"""
+        SELECT address_id, {", ".join(FIELDS)} FROM addresses
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return {
+        key: {name: text for name, text in zip(FIELDS, texts, strict=True) if text}
+        for key, *texts in sorted(rows)
+    }
+
+
+def received(reading: Reading, subscription_id: int, most: int) -> list[Issue]:
+    """Return the newest issues that a subscription received, the newest first."""
+    found = reading.rows_as(
+        Issue,
+        """
+        SELECT x.issue_id, i.name, i.date, e.copies FROM subscription_issues AS x
+        JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = x.issue_id
+        LEFT JOIN mailing_list_entries AS e ON e.account_id = :account_id
+            AND e.mailing_list_id = x.mailing_list_id AND e.subscription_id = x.subscription_id
+        WHERE x.account_id = :account_id AND x.subscription_id = :subscription_id
+        ORDER BY x.issue_id DESC LIMIT :most
+        """,
+        subscription_id=subscription_id,
+        most=most,
+    )
+    return sorted(found, key=lambda each: (each.day or "", each.issue_id), reverse=True)
+
+
+def gifts_of(reading: Reading, subscriber_id: int) -> list[GiftRow]:
+    """Return what a reader gave to others, the newest first; no row of a recipient is read.
+
+    Only the address has the recipient's name: it is that of the order.
+    """
+    found = reading.rows_as(
+        GiftRow,
+        """
+        SELECT o.order_id, i.order_item_id, b.name, o.order_date, a.first_name, a.last_name,
+            a.company, i.grand_total, o.paid_on, i.refund_date
+        FROM orders AS o
+        JOIN order_items AS i ON i.account_id = :account_id AND i.order_id = o.order_id
+        JOIN purchases AS u ON u.account_id = :account_id AND u.purchase_id = i.purchase_id
+        LEFT JOIN bundles AS b ON b.account_id = :account_id AND b.bundle_id = i.bundle_id
+        LEFT JOIN addresses AS a
+            ON a.account_id = :account_id AND a.address_id = u.shipping_address_id
+        WHERE o.account_id = :account_id AND o.subscriber_id = :subscriber_id AND u.is_gift = 1
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return sorted(found, key=attrgetter("order_id", "order_item_id"), reverse=True)

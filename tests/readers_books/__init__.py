@@ -1,0 +1,1 @@
+"""What readers do themselves, as operations of the books."""
