@@ -9,7 +9,8 @@
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
 -- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
--- (IANA); what "today" is. currency: of all amounts, its code of ISO 4217.
+-- (IANA); what "today" is. currency: of all amounts, its code of ISO 4217. keep_password_md5:
+-- whether a password that a reader sets fills password_md5 too.
 CREATE TABLE accounts (
     account_id INTEGER NOT NULL PRIMARY KEY,
     company_name TEXT,
@@ -27,7 +28,8 @@ CREATE TABLE accounts (
     hide_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
     renewal_code_login INTEGER NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1)),
     time_zone TEXT NOT NULL DEFAULT 'UTC',
-    currency TEXT NOT NULL DEFAULT 'USD'
+    currency TEXT NOT NULL DEFAULT 'USD',
+    keep_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (keep_password_md5 IN (0, 1))
 ) STRICT;
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
@@ -193,6 +195,34 @@ CREATE TABLE operator_sessions (
     used_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, token_hash)
 );
+
+-- Who is signed in to the readers' pages. token_hash: SHA-256 of the token that the browser has.
+-- login_mark: a keyed hash of what the reader signs in with; another one ends the session.
+CREATE TABLE reader_sessions (
+    account_id INTEGER NOT NULL,
+    token_hash TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    login_mark TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, token_hash)
+);
+CREATE INDEX reader_sessions_by_subscriber ON reader_sessions (account_id, subscriber_id);
+CREATE INDEX reader_sessions_by_time ON reader_sessions (account_id, used_at);
+
+-- The links that were sent to readers. browser_hash: SHA-256 of the token of the browser that asked.
+CREATE TABLE sign_in_links (
+    account_id INTEGER NOT NULL,
+    token_hash TEXT NOT NULL,
+    browser_hash TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    purpose TEXT NOT NULL CHECK (purpose IN ('sign_in', 'password')),
+    made_at INTEGER NOT NULL,
+    used_at INTEGER,
+    PRIMARY KEY (account_id, token_hash)
+);
+CREATE INDEX sign_in_links_by_subscriber ON sign_in_links (account_id, subscriber_id);
+CREATE INDEX sign_in_links_by_time ON sign_in_links (account_id, made_at);
 
 -- [both]
 -- visible_at: NULL until the commit is stamped.
@@ -472,6 +502,7 @@ CREATE TABLE custom_field_answers (
     field_id INTEGER NOT NULL,
     option_ids TEXT,
     text_value TEXT,
+    answered_on TEXT,
     PRIMARY KEY (account_id, subscriber_id, field_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
@@ -1311,7 +1342,7 @@ CREATE TABLE mails (
     address TEXT,
     kind TEXT NOT NULL
         CHECK (kind IN ('invoice', 'credit_note', 'reminder', 'announcement', 'welcome',
-            'cancellation', 'renewal')),
+            'cancellation', 'renewal', 'sign_in_link', 'password_link', 'confirmation')),
     subject TEXT,
     text TEXT,
     invoice_id INTEGER,
@@ -1375,6 +1406,93 @@ CREATE TABLE letters (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX letters_by_subscription ON letters (account_id, subscription_id, +letter_id);
 CREATE INDEX letters_by_subscriber ON letters (account_id, subscriber_id, +letter_id);
+
+-- Only the settings of the readers' pages that were set; the others have their defaults.
+CREATE TABLE page_settings (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    setting_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT,
+    PRIMARY KEY (account_id, setting_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX page_settings_by_name ON page_settings (account_id, name);
+
+-- The bundles that the readers' pages offer, and for what.
+CREATE TABLE reader_offers (
+    account_id INTEGER NOT NULL,
+    bundle_id INTEGER NOT NULL,
+    renew INTEGER NOT NULL DEFAULT 0 CHECK (renew IN (0, 1)),
+    buy INTEGER NOT NULL DEFAULT 0 CHECK (buy IN (0, 1)),
+    gift INTEGER NOT NULL DEFAULT 0 CHECK (gift IN (0, 1)),
+    PRIMARY KEY (account_id, bundle_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
+) STRICT, WITHOUT ROWID;
+
+-- What readers changed on their pages. before, after: JSON.
+CREATE TABLE reader_changes (
+    account_id INTEGER NOT NULL,
+    reader_change_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    subscription_id INTEGER,
+    kind TEXT NOT NULL
+        CHECK (kind IN ('contact', 'address', 'subscription_address', 'temporary_address',
+            'pause', 'resume', 'cancel', 'uncancel', 'automatic_renewal', 'order',
+            'missing_copy', 'answers', 'consents', 'password')),
+    made_at TEXT,
+    before TEXT,
+    after TEXT,
+    undone_at TEXT,
+    undone_by TEXT,
+    PRIMARY KEY (account_id, reader_change_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reader_changes_by_subscriber
+    ON reader_changes (account_id, subscriber_id, +reader_change_id);
+CREATE INDEX reader_changes_by_subscription
+    ON reader_changes (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+
+-- The consents of readers, each for a purpose of the publisher.
+CREATE TABLE reader_consents (
+    account_id INTEGER NOT NULL,
+    reader_consent_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    purpose TEXT NOT NULL,
+    given_at TEXT,
+    ended_at TEXT,
+    PRIMARY KEY (account_id, reader_consent_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reader_consents_by_subscriber
+    ON reader_consents (account_id, subscriber_id, +reader_consent_id);
+
+-- What readers ask the desk for.
+CREATE TABLE reader_requests (
+    account_id INTEGER NOT NULL,
+    reader_request_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    subscription_id INTEGER,
+    issue_id INTEGER,
+    kind TEXT NOT NULL CHECK (kind IN ('missing_copy', 'erasure', 'message')),
+    text TEXT,
+    made_at TEXT,
+    answered_at TEXT,
+    answered_by TEXT,
+    PRIMARY KEY (account_id, reader_request_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reader_requests_by_subscriber
+    ON reader_requests (account_id, subscriber_id, +reader_request_id);
+CREATE INDEX reader_requests_by_subscription
+    ON reader_requests (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX reader_requests_by_issue
+    ON reader_requests (account_id, issue_id) WHERE issue_id IS NOT NULL;
+CREATE INDEX reader_requests_to_answer
+    ON reader_requests (account_id, reader_request_id) WHERE answered_at IS NULL;
 
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
@@ -1582,6 +1700,19 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('letters', 'letters', '1000000 1000000 1'),
     ('letters', 'letters_by_subscription', '1000000 1000000 2'),
     ('letters', 'letters_by_subscriber', '1000000 1000000 2'),
+    ('page_settings', 'page_settings', '50 50 1'),
+    ('page_settings', 'page_settings_by_name', '50 50 1'),
+    ('reader_offers', 'reader_offers', '100 100 1'),
+    ('reader_changes', 'reader_changes', '1000000 1000000 1'),
+    ('reader_changes', 'reader_changes_by_subscriber', '1000000 1000000 5'),
+    ('reader_changes', 'reader_changes_by_subscription', '1000000 1000000 5'),
+    ('reader_consents', 'reader_consents', '1000000 1000000 1'),
+    ('reader_consents', 'reader_consents_by_subscriber', '1000000 1000000 2'),
+    ('reader_requests', 'reader_requests', '100000 100000 1'),
+    ('reader_requests', 'reader_requests_by_subscriber', '100000 100000 2'),
+    ('reader_requests', 'reader_requests_by_subscription', '100000 100000 2'),
+    ('reader_requests', 'reader_requests_by_issue', '100000 100000 100'),
+    ('reader_requests', 'reader_requests_to_answer', '1000 1000 1'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),
@@ -1659,6 +1790,8 @@ BEGIN
         'operators',
         'saved_forms',
         'operator_sessions',
+        'reader_sessions',
+        'sign_in_links',
         'request_counts',
         'commits',
         'books',
@@ -1715,6 +1848,11 @@ BEGIN
         'mails',
         'held_addresses',
         'letters',
+        'page_settings',
+        'reader_offers',
+        'reader_changes',
+        'reader_consents',
+        'reader_requests',
         'mailing_list_entries',
         'deletions',
         'erasures'

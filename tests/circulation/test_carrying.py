@@ -15,6 +15,7 @@ from masthead.store.books.ownership import OWNED
 from masthead.store.erasing import erase
 from tests.circulation.small_billing import BILLING
 from tests.circulation.small_books import BOOKS
+from tests.circulation.small_pages import PAGES
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import copied, new_url
 
@@ -82,9 +83,12 @@ MORE: dict[str, str] = {
         "1,1,1,10,lost,extended,2025-11-03 09:00:00,ben,Stolen\n"
     ),
     **BILLING,
+    **PAGES,
     "custom_fields.csv": SMALL["custom_fields.csv"],
     "custom_field_options.csv": SMALL["custom_field_options.csv"],
-    "custom_field_answers.csv": SMALL["custom_field_answers.csv"],
+    "custom_field_answers.csv": (
+        "subscriber_id,field_id,option_ids,text_value,answered_on\n1,1,10|11,,2025-11-03\n2,2,,So,\n"
+    ),
 }
 FULL = {**BOOKS, **MORE}
 FREE = {
@@ -97,6 +101,7 @@ FREE = {
     "products.csv": "product_id,name\n1,A cup\n",
     "cancellation_reasons.csv": "reason_id,name\n1,moved\n",
     "renewal_efforts.csv": "publication_id,effort,issues_left,bundle_id,key_code\n1,1,4,1,R1\n",
+    "reader_offers.csv": "bundle_id,renew,buy,gift\n1,0,1,0\n",
 }
 
 

@@ -1,4 +1,4 @@
-"""What collecting stores of two subscribers who are merged."""
+"""What collecting and the readers' pages store of two subscribers who are merged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.circulation.two_readers import TODAY, fill
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
 
-OF_A_SUBSCRIPTION = ("renewal_consents", "mails", "letters")
+OF_A_SUBSCRIPTION = ("renewal_consents", "mails", "letters", "reader_changes", "reader_requests")
 
 
 @pytest.fixture
@@ -51,6 +51,17 @@ def desk(shared: Desk) -> Desk:
         written_on="2026-01-01",
     )
     shared.put(
+        "reader_changes", reader_change_id=1, subscriber_id=2, subscription_id=2, kind="pause"
+    )
+    shared.put("reader_consents", reader_consent_id=1, subscriber_id=2, purpose="news")
+    shared.put(
+        "reader_requests",
+        reader_request_id=1,
+        subscriber_id=2,
+        subscription_id=2,
+        kind="message",
+    )
+    shared.put(
         "announced_renewals",
         announcement_id=1,
         consent_id=2,
@@ -69,7 +80,7 @@ def desk(shared: Desk) -> Desk:
 def test_what_collecting_stores_moves_too(desk: Desk) -> None:
     """billing, "Derived rule": it moves with merged subscribers."""
     subscribers.merge(desk.books, 1, 2, keep_both=True)
-    for table in ("mandates", "held_addresses", *OF_A_SUBSCRIPTION):
+    for table in ("mandates", "held_addresses", "reader_consents", *OF_A_SUBSCRIPTION):
         assert {row["subscriber_id"] for row in desk.table(table)} == {1}, table
     consents = [
         (row["subscription_id"], row["stopped_on"]) for row in desk.table("renewal_consents")

@@ -55,8 +55,10 @@ def test_every_field_of_the_interface_can_be_given_and_is_shown(database: str) -
         "renewal_code_login": "0",
         "time_zone": "America/Argentina/Buenos_Aires",
         "currency": "ARS",
+        "keep_password_md5": "1",
     }
     flags = ["--no-active", "--no-api-active", "--master", "--hide-password-md5"]
+    flags += ["--keep-password-md5"]
     flags += ["--renewal-code-login", "off"]
     texts = [
         f"--{name.replace('_', '-')}={value}"

@@ -69,13 +69,15 @@ def test_an_erased_person_is_in_no_answer_and_comes_back_with_no_file(
             "purchases             1 blanked",
             "notes                 1 blanked",
             "complaints            1 blanked",
+            "reader_changes        1 blanked",
+            "reader_requests       1 blanked",
         ]
         again = masthead("erase", *WHOM, "--yes", "--earn", database=person).stdout
         assert again == "nothing personal was left\n"
         said = import_files(files, account_id="1", database=person)
         assert said.splitlines()[-2:] == [
             "nothing changed",
-            "8 rows of erased subscribers kept blank",
+            "10 rows of erased subscribers kept blank",
         ]
         everything = ask(server.url, snapshot)
         for trace in (WORD, WORD.lower(), NUMBER, DIGEST):
@@ -218,6 +220,41 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
                 "text": f"{WORD} was stolen",
             }
         ],
+        "reader_changes": [
+            {
+                "reader_change_id": "1",
+                "subscriber_id": "1",
+                "subscription_id": "1",
+                "kind": "address",
+                "made_at": "2026-03-04 09:00:00",
+                "before": f"{WORD} Road",
+                "after": f"{WORD} Street",
+                "undone_at": None,
+                "undone_by": None,
+            }
+        ],
+        "reader_consents": [
+            {
+                "reader_consent_id": "1",
+                "subscriber_id": "1",
+                "purpose": "news",
+                "given_at": "2026-03-04 09:00:00",
+                "ended_at": None,
+            }
+        ],
+        "reader_requests": [
+            {
+                "reader_request_id": "1",
+                "subscriber_id": "1",
+                "subscription_id": "1",
+                "issue_id": "1",
+                "kind": "missing_copy",
+                "text": f"{WORD} waits",
+                "made_at": "2026-03-04 09:00:00",
+                "answered_at": None,
+                "answered_by": None,
+            }
+        ],
         "payer_details": None,
         "invoices": [],
         "payments": [],
@@ -269,11 +306,12 @@ def test_the_audit_says_who_did_what(person: str, files: Path, tmp_path: Path) -
     ]
     name = pwd.getpwuid(os.getuid()).pw_name
     assert all(record["user_name"].split()[0] == name for record in found)
-    assert found[1]["summary"] == "34 rows inserted, 0 changed, 0 set aside, 0 kept blank"
+    assert found[1]["summary"] == "41 rows inserted, 0 changed, 0 set aside, 0 kept blank"
     assert found[3]["summary"] == "set email, api_active, api_login"
     assert found[7]["summary"] == (
         "erased subscriber 1: blanked 1 of subscribers, 1 of addresses, 2 of custom_field_answers, "
-        "1 of orders, 1 of purchases, 1 of notes, 1 of complaints"
+        "1 of orders, 1 of purchases, 1 of notes, 1 of complaints, "
+        "1 of reader_changes, 1 of reader_requests"
     )
     printed = masthead("audit", database=person).stdout
     for trace in ("Sesame", "zebra", "Zebra", WORD, "Ada", DIGEST):

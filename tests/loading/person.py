@@ -28,7 +28,8 @@ PERSON = {
         "2,2,Ben,Birch,,2 Road,Dover,DE,19901,United States,US,,,1\n"
     ),
     "custom_field_answers.csv": (
-        f"subscriber_id,field_id,option_ids,text_value\n1,1,10|11,\n1,2,,{WORD}\n2,2,,So\n"
+        "subscriber_id,field_id,option_ids,text_value,answered_on\n"
+        f"1,1,10|11,,2026-03-04\n1,2,,{WORD},\n2,2,,So,\n"
     ),
     "orders.csv": (
         "order_id,subscriber_id,mailing_address_id,import_name,order_date,grand_total,"
@@ -43,6 +44,16 @@ PERSON = {
     "notes.csv": (
         "note_id,subscriber_id,noted_at,author,text\n"
         f"1,1,2026-03-02 09:00:00,ben,{WORD} calls\n2,2,2026-03-02 09:00:00,ben,Calls\n"
+    ),
+    "reader_changes.csv": (
+        "reader_change_id,subscriber_id,subscription_id,kind,made_at,before,after\n"
+        f"1,1,1,address,2026-03-04 09:00:00,{WORD} Road,{WORD} Street\n"
+        "2,2,2,pause,2026-03-04 09:00:00,,May\n"
+    ),
+    "reader_requests.csv": (
+        "reader_request_id,subscriber_id,subscription_id,issue_id,kind,text,made_at\n"
+        f"1,1,1,1,missing_copy,{WORD} waits,2026-03-04 09:00:00\n"
+        "2,2,,,message,Hello,2026-03-04 09:00:00\n"
     ),
     "complaints.csv": (
         "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer,made_at,author,text\n"

@@ -67,6 +67,19 @@ SMALL: dict[str, str] = {
         "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer,made_at,author,text\n"
         "1,1,1,1,lost,extended,2026-03-03 09:00:00,ben,Stolen\n"
     ),
+    "page_settings.csv": "setting_id,name,value\n1,site,tide\n",
+    "reader_offers.csv": "bundle_id,renew,buy,gift\n7,1,1,0\n",
+    "reader_changes.csv": (
+        "reader_change_id,subscriber_id,subscription_id,kind,made_at,after\n"
+        '1,1,1,pause,2026-03-04 09:00:00,"{""from"": ""2026-05-01""}"\n'
+    ),
+    "reader_consents.csv": (
+        "reader_consent_id,subscriber_id,purpose,given_at\n1,1,news,2026-03-04 09:00:00\n"
+    ),
+    "reader_requests.csv": (
+        "reader_request_id,subscriber_id,subscription_id,issue_id,kind,text,made_at\n"
+        "1,1,1,1,missing_copy,Not here,2026-03-04 09:00:00\n"
+    ),
 }
 """Every table that files own, its references and both kinds of answer, in few rows."""
 

@@ -85,6 +85,17 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
         "letters": {
             *("letter_id", "kind", "subscription_id", "subscriber_id", "written_on", "by_email"),
         },
+        "reader_changes": {
+            *("reader_change_id", "subscriber_id", "subscription_id", "kind", "made_at"),
+            *("undone_at", "undone_by"),
+        },
+        "reader_consents": {
+            *("reader_consent_id", "subscriber_id", "purpose", "given_at", "ended_at"),
+        },
+        "reader_requests": {
+            *("reader_request_id", "subscriber_id", "subscription_id", "issue_id", "kind"),
+            *("made_at", "answered_at", "answered_by"),
+        },
         "held_addresses": {"held_address_id", "subscriber_id", "held_on", "bounces"},
         "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
     }
@@ -116,6 +127,8 @@ def test_all_that_is_personal_goes_and_the_business_stays(person: Publisher) -> 
         "purchases": 1,
         "notes": 1,
         "complaints": 1,
+        "reader_changes": 1,
+        "reader_requests": 1,
     }
     assert personal_values(person) == []
     assert of_others(person) == others
@@ -259,7 +272,7 @@ def test_who_is_erased_stays_so_where_an_export_is_loaded(
     copy = new_publisher()
     copy.load(person.exported())
     assert copy.exported() == person.exported()
-    assert copy.load(PERSON).kept_blank == 8
+    assert copy.load(PERSON).kept_blank == 10
     assert personal_values(copy) == []
 
 
@@ -287,6 +300,8 @@ def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> No
         "purchases": 1,
         "notes": 1,
         "complaints": 1,
+        "reader_changes": 1,
+        "reader_requests": 1,
     }
     assert personal_values(person) == []
     assert person.table("subscribers")[0]["delete_date"] == "2026-02-03 04:05:06"
@@ -299,13 +314,13 @@ def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
     """rules, "Personal data: moving an account": the list may be there before the rows are."""
     loaded = publisher.load({"erasures.csv": "subscriber_id,erased_at\n1,2026-02-03 04:05:06\n"})
     assert loaded.counts["erasures"].inserted == 1
-    assert publisher.load(PERSON).kept_blank == 8
+    assert publisher.load(PERSON).kept_blank == 10
     assert personal_values(publisher) == []
     assert [record["delete_date"] for record in publisher.table("subscribers")] == [
         "2026-02-03 04:05:06",
         None,
     ]
-    assert publisher.load(PERSON).kept_blank == 8
+    assert publisher.load(PERSON).kept_blank == 10
 
 
 # Traces in the files of an embedded database.

@@ -84,6 +84,9 @@ def test_what_refers_to_a_rejected_row_is_rejected_too(
         "mailing_list_entries.csv": 1,
         "notes.csv": 1,
         "complaints.csv": 1,
+        "reader_changes.csv": 1,
+        "reader_consents.csv": 1,
+        "reader_requests.csv": 1,
     }
     (subscription,) = rows_of(tmp_path / "r" / "subscriptions.csv")
     assert subscription["reason"] == (

@@ -30,10 +30,14 @@ COUNTERS = (
     "login_successes",
     "credential_uses",
     "operator_sessions",
+    "reader_sessions",
+    "sign_in_links",
     "request_counts",
 )
-# What servers have no right on, since the console alone uses it.
-OF_THE_CONSOLE = {"operators", "operator_sessions", "saved_forms"}
+# What servers have no right on, since the console and the readers' pages alone use it.
+OF_THE_CONSOLE = {
+    *("operators", "operator_sessions", "saved_forms", "reader_sessions", "sign_in_links"),
+}
 # What no operation of the interface shows (circulation, "What is stored in addition").
 OF_THE_BOOKS = {
     "books",
@@ -76,6 +80,11 @@ OF_THE_BOOKS = {
     "mails",
     "held_addresses",
     "letters",
+    "page_settings",
+    "reader_offers",
+    "reader_changes",
+    "reader_consents",
+    "reader_requests",
 }
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
 STAGING_TABLES = tuple(

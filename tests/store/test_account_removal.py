@@ -91,6 +91,9 @@ ONE_OF: dict[str, dict[str, str | int]] = {
     "announced_renewals": {"bundle_id": 7, "status": "announced"},
     "mails": {"kind": "invoice", "status": "queued"},
     "letters": {"kind": "welcome"},
+    "sign_in_links": {"purpose": "sign_in"},
+    "reader_changes": {"kind": "pause"},
+    "reader_requests": {"kind": "message"},
 }
 """The columns that hold one of a few words, and one of these."""
 

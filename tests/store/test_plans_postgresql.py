@@ -186,6 +186,17 @@ ROWS = {
     "letters (account_id, letter_id, kind, subscription_id, subscriber_id, written_on)": (
         f"a, n, 'welcome', n, n, '2026-01-01' FROM {MANY}"
     ),
+    "page_settings (account_id, setting_id, name)": f"a, n, 'Setting ' || n FROM {FEW}",
+    "reader_offers (account_id, bundle_id, buy)": f"a, n, 1 FROM {FEW}",
+    "reader_changes (account_id, reader_change_id, subscriber_id, subscription_id, kind)": (
+        f"a, n, n, n, 'pause' FROM {MANY}"
+    ),
+    "reader_consents (account_id, reader_consent_id, subscriber_id, purpose, given_at)": (
+        f"a, n, n, 'news', '2026-01-01 10:00:00' FROM {MANY}"
+    ),
+    """reader_requests (account_id, reader_request_id, subscriber_id, subscription_id, issue_id,
+        kind, made_at, answered_at)""": f"""a, n, n, n, 1001 + n % 500, 'missing_copy',
+        '2026-01-01 10:00:00', CASE WHEN n % 100 <> 0 THEN '2026-01-02 10:00:00' END FROM {MANY}""",
     "closed_months (account_id, month_id, closed_on)": f"a, 200000 + n, '2026-01-01' FROM {FEW}",
     "erasures (account_id, subscriber_id, erased_at)": (f"a, n, '2026-06-01 08:00:00' FROM {FEW}"),
     "deletions (account_id, entity, record_id, commit_id)": (
@@ -226,6 +237,15 @@ CHANGES = {
     "complaints.csv": (
         "complaint_id,subscriber_id,subscription_id,issue_id,kind,answer\n"
         "9001,9001,9001,1001,late,nothing\n"
+    ),
+    "page_settings.csv": "setting_id,name,value\n1101,New,1\n",
+    "reader_offers.csv": "bundle_id,renew,buy,gift\n1101,0,1,0\n",
+    "reader_changes.csv": (
+        "reader_change_id,subscriber_id,subscription_id,kind\n9001,9001,9001,pause\n"
+    ),
+    "reader_consents.csv": "reader_consent_id,subscriber_id,purpose\n9001,9001,news\n",
+    "reader_requests.csv": (
+        "reader_request_id,subscriber_id,subscription_id,issue_id,kind\n9001,9001,9001,1001,message\n"
     ),
 }
 PARAMETER = re.compile(r"(?<![:\w]):(\w+)")

@@ -32,7 +32,7 @@ def summaries(publisher: Publisher) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "key", "gone", "marked", "noted"),
     [
-        ("bundles", (7,), {"bundle_lines": 1, "bundles": 1}, {}, {}),
+        ("bundles", (7,), {"bundle_lines": 1, "reader_offers": 1, "bundles": 1}, {}, {}),
         ("bundle_lines", (7, 1), {"bundle_lines": 1}, {}, {}),
         ("products", (1,), {"products": 1}, {}, {}),
         ("classes", (1,), {"classes": 1}, {}, {}),
@@ -45,6 +45,8 @@ def summaries(publisher: Publisher) -> list[str]:
             (1,),
             {
                 "complaints": 1,
+                "reader_changes": 1,
+                "reader_requests": 1,
                 "mailing_list_entries": 1,
                 "subscription_issues": 1,
                 "subscriptions": 1,
@@ -59,12 +61,17 @@ def summaries(publisher: Publisher) -> list[str]:
         (
             "issues",
             (1,),
-            {"complaints": 1, "subscription_issues": 1, "issues": 1},
+            {"complaints": 1, "reader_requests": 1, "subscription_issues": 1, "issues": 1},
             {},
             {},
         ),
         ("notes", (1,), {"notes": 1}, {}, {}),
         ("complaints", (1,), {"complaints": 1}, {}, {}),
+        ("page_settings", (1,), {"page_settings": 1}, {}, {}),
+        ("reader_offers", (7,), {"reader_offers": 1}, {}, {}),
+        ("reader_changes", (1,), {"reader_changes": 1}, {}, {}),
+        ("reader_consents", (1,), {"reader_consents": 1}, {}, {}),
+        ("reader_requests", (1,), {"reader_requests": 1}, {}, {}),
         ("publications", (2,), {"publications": 1}, {}, {}),
         ("custom_field_answers", (2, 2), {"custom_field_answers": 1}, {"customfields": [2]}, {}),
         (

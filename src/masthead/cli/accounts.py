@@ -26,7 +26,7 @@ from masthead.store.secret import Secret
 
 _WITH_OPTIONS_OF_THEIR_OWN = {
     *("account_id", "is_master", "hide_password_md5", "renewal_code_login", "time_zone"),
-    "currency",
+    *("currency", "keep_password_md5"),
 }
 _COLUMNS = {column.name: column for column in ACCOUNTS.columns}
 _FIELDS = {
@@ -83,6 +83,11 @@ def _logins(command: Command) -> Command:
         type=click.Choice(["on", "off"]),
         callback=lambda _context, _option, value: value and value == "on",
         help="Whether a renewal code with a postal code is a login.",
+    )(command)
+    command = click.option(
+        "--keep-password-md5/--no-keep-password-md5",
+        default=None,
+        help="Fill password_md5 too when a reader sets a password, for partners that compare it.",
     )(command)
     return click.option(
         "--hide-password-md5/--show-password-md5",

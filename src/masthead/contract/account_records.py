@@ -39,6 +39,7 @@ class AccountRecord(Struct):
     renewal_code_login: Annotated[bool, kinds.Bool(when_missing=1)]
     time_zone: Annotated[str, TimeZone()]
     currency: Annotated[str, Currency()]
+    keep_password_md5: Bool
 
 
 class ErasureRecord(Struct):

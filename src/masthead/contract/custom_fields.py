@@ -6,7 +6,17 @@ from msgspec import Struct
 
 from masthead.contract.file_kinds import IdentifierList
 from masthead.contract.kinds import Missing
-from masthead.contract.shapes import Bit, Bool, FieldType, Integer, Key, Text, Text255, TextOrNull
+from masthead.contract.shapes import (
+    Bit,
+    Bool,
+    DateOrNull,
+    FieldType,
+    Integer,
+    Key,
+    Text,
+    Text255,
+    TextOrNull,
+)
 
 OptionIds = Annotated[str | None, IdentifierList(), Missing.NULL]
 
@@ -34,9 +44,13 @@ class CustomFieldOptionRecord(Struct):
 
 
 class CustomFieldAnswerRecord(Struct):
-    """A subscriber's answer to a custom field."""
+    """A subscriber's answer to a custom field.
+
+    ``answered_on`` is the day on which the subscriber gave it on the readers' pages.
+    """
 
     subscriber_id: Key
     field_id: Key
     option_ids: OptionIds
     text_value: TextOrNull
+    answered_on: DateOrNull

@@ -60,6 +60,13 @@ from masthead.contract.custom_fields import (
     CustomFieldAnswerRecord,
     CustomFieldOptionRecord,
 )
+from masthead.contract.pages import (
+    PageSetting,
+    ReaderChange,
+    ReaderConsent,
+    ReaderOffer,
+    ReaderRequest,
+)
 from masthead.contract.shapes import Field, fields_of
 from masthead.contract.shown_records import (
     AddressRecord,
@@ -157,7 +164,7 @@ TABLES = (
         "custom_field_answers",
         CustomFieldAnswerRecord,
         key=2,
-        personal=("option_ids", "text_value"),
+        personal=("option_ids", "text_value", "answered_on"),
         subscriber_id="subscribers",
         field_id="custom_fields",
     ),
@@ -359,6 +366,24 @@ TABLES = (
         subscriber_id="subscribers",
     ),
     _table("letters", Letter, subscription_id="subscriptions", subscriber_id="subscribers"),
+    _table("page_settings", PageSetting, together=("name",)),
+    _table("reader_offers", ReaderOffer, bundle_id="bundles"),
+    _table(
+        "reader_changes",
+        ReaderChange,
+        personal=("before", "after"),
+        subscriber_id="subscribers",
+        subscription_id="subscriptions",
+    ),
+    _table("reader_consents", ReaderConsent, subscriber_id="subscribers"),
+    _table(
+        "reader_requests",
+        ReaderRequest,
+        personal=("text",),
+        subscriber_id="subscribers",
+        subscription_id="subscriptions",
+        issue_id="issues",
+    ),
 )
 
 ERASURES = _table("erasures", ErasureRecord)

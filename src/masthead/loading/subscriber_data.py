@@ -16,6 +16,7 @@ from masthead.store import Store, accounts, audit
 from masthead.store.interface_queries import Answer
 from masthead.store.subscriber_data import (
     COLLECTING,
+    PAGES,
     PAYMENT,
     Billing,
     Books,
@@ -80,6 +81,10 @@ def record_of(data: SubscriberData) -> Record:
         "notes": [_record(books_records.Note, row) for row in data.notes],
         "complaints": [_record(books_records.Complaint, row) for row in data.complaints],
         **_billing(data.billing),
+        **{
+            name: [_record(record, row) for row in data.pages[name]]
+            for name, record in PAGES.items()
+        },
     }
 
 

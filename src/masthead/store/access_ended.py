@@ -115,6 +115,7 @@ def _of(rows: Iterable[Row], account_ids: set[int], columns: tuple[str, ...]) ->
 
 
 def end_sessions(store: Store) -> None:
-    """End all sessions of the console."""
+    """End all sessions of the console and of the readers' pages, and their links."""
     with store.counters() as counters:
-        counters.change("DELETE FROM operator_sessions")
+        for table in ("operator_sessions", "reader_sessions", "sign_in_links"):
+            counters.change(f"DELETE FROM {table}")

@@ -33,6 +33,8 @@ COUNTERS = (
     "login_successes",
     "credential_uses",
     "operator_sessions",
+    "reader_sessions",
+    "sign_in_links",
     "request_counts",
 )
 """The tables of counters that servers write. An embedded database has them in another file."""

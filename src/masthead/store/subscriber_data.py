@@ -3,13 +3,22 @@
 from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.contract import billing, collecting, shapes, shown_records
+from masthead.contract import billing, collecting, pages, shapes, shown_records
 from masthead.contract import books as books_records
 from masthead.errors import no_subscriber
 from masthead.store import interface_queries
 from masthead.store.database import Connection, Row
 
-__all__ = ["COLLECTING", "PAYMENT", "Billing", "Books", "Row", "SubscriberData", "data_of"]
+__all__ = [
+    "COLLECTING",
+    "PAGES",
+    "PAYMENT",
+    "Billing",
+    "Books",
+    "Row",
+    "SubscriberData",
+    "data_of",
+]
 
 PAYMENT = (
     *("external_reference", "paid_on", "payment_type", "payment_reference"),
@@ -27,6 +36,13 @@ COLLECTING: dict[str, type] = {
     "letters": collecting.Letter,
 }
 """The tables of collecting whose rows name a subscriber, and their records."""
+
+PAGES: dict[str, type] = {
+    "reader_changes": pages.ReaderChange,
+    "reader_consents": pages.ReaderConsent,
+    "reader_requests": pages.ReaderRequest,
+}
+"""The tables of the readers' pages whose rows name a subscriber, and their records."""
 
 _ID = itemgetter(0)
 """The id, which is the first field of each shape that is read here."""
@@ -76,7 +92,8 @@ class SubscriberData(NamedTuple):
     ``payments`` has the :data:`PAYMENT` of each order, and ``refunded`` the refunded cents by item,
     both in the order of ``orders``. ``answers`` has the answers to all
     custom fields. ``entries`` has the id and name of a mailing list and a row of MailingListEntry.
-    ``notes`` and ``complaints`` are rows of Note and Complaint.
+    ``notes`` and ``complaints`` are rows of Note and Complaint. ``pages`` has the rows of the
+    readers' pages by table, of the records in :data:`PAGES`.
     """
 
     subscriber: Row
@@ -92,6 +109,7 @@ class SubscriberData(NamedTuple):
     notes: list[Row]
     complaints: list[Row]
     billing: Billing
+    pages: dict[str, list[Row]]
 
 
 def data_of(connection: Connection, account_id: int, subscriber_id: int) -> SubscriberData:
@@ -182,6 +200,7 @@ def data_of(connection: Connection, account_id: int, subscriber_id: int) -> Subs
                 "announced_renewals": _announced(connection, account_id, subscriber_id),
             },
         ),
+        pages={name: rows(name, record) for name, record in PAGES.items()},
     )
 
 

@@ -144,6 +144,14 @@ _MOVES = (
     UPDATE letters SET subscription_id = :one
     WHERE account_id = :account_id AND subscription_id = :other
     """,
+    """
+    UPDATE reader_changes SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
+    """
+    UPDATE reader_requests SET subscription_id = :one
+    WHERE account_id = :account_id AND subscription_id = :other
+    """,
     # The key holds an issue once: no subscription gets one twice; deliveries to both stay stored.
     """
     UPDATE subscription_issues SET subscription_id = :one

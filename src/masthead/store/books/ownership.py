@@ -60,6 +60,10 @@ OWNED = (
     "mailing_list_entries",
     "notes",
     "complaints",
+    "page_settings",
+    "reader_changes",
+    "reader_consents",
+    "reader_requests",
 )
 """The tables that operations own in mode ``here``."""
 

@@ -55,3 +55,33 @@ CREATE TABLE IF NOT EXISTS operator_sessions (
     used_at INTEGER NOT NULL,
     PRIMARY KEY (account_id, token_hash)
 ) STRICT, WITHOUT ROWID;
+
+-- Who is signed in to the readers' pages. token_hash: SHA-256 of the token that the browser has.
+-- login_mark: a keyed hash of what the reader signs in with; another one ends the session.
+CREATE TABLE IF NOT EXISTS reader_sessions (
+    account_id INTEGER NOT NULL,
+    token_hash TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    login_mark TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, token_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS reader_sessions_by_subscriber
+    ON reader_sessions (account_id, subscriber_id);
+CREATE INDEX IF NOT EXISTS reader_sessions_by_time ON reader_sessions (account_id, used_at);
+
+-- The links that were sent to readers. browser_hash: SHA-256 of the token of the browser that asked.
+CREATE TABLE IF NOT EXISTS sign_in_links (
+    account_id INTEGER NOT NULL,
+    token_hash TEXT NOT NULL,
+    browser_hash TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    purpose TEXT NOT NULL CHECK (purpose IN ('sign_in', 'password')),
+    made_at INTEGER NOT NULL,
+    used_at INTEGER,
+    PRIMARY KEY (account_id, token_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS sign_in_links_by_subscriber
+    ON sign_in_links (account_id, subscriber_id);
+CREATE INDEX IF NOT EXISTS sign_in_links_by_time ON sign_in_links (account_id, made_at);

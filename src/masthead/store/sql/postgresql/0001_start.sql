@@ -10,7 +10,8 @@
 
 -- api_key and api_login are sealed with the secret key, which is not in the database.
 -- renewal_code_login: whether a renewal code with a postal code is a login. time_zone: by its name
--- (IANA); what "today" is. currency: of all amounts, its code of ISO 4217.
+-- (IANA); what "today" is. currency: of all amounts, its code of ISO 4217. keep_password_md5:
+-- whether a password that a reader sets fills password_md5 too.
 CREATE TABLE accounts (
     account_id BIGINT NOT NULL PRIMARY KEY,
     company_name TEXT COLLATE "C",
@@ -28,7 +29,8 @@ CREATE TABLE accounts (
     hide_password_md5 BIGINT NOT NULL DEFAULT 0 CHECK (hide_password_md5 IN (0, 1)),
     renewal_code_login BIGINT NOT NULL DEFAULT 1 CHECK (renewal_code_login IN (0, 1)),
     time_zone TEXT COLLATE "C" NOT NULL DEFAULT 'UTC',
-    currency TEXT COLLATE "C" NOT NULL DEFAULT 'USD'
+    currency TEXT COLLATE "C" NOT NULL DEFAULT 'USD',
+    keep_password_md5 BIGINT NOT NULL DEFAULT 0 CHECK (keep_password_md5 IN (0, 1))
 );
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
@@ -187,6 +189,34 @@ CREATE TABLE operator_sessions (
     used_at BIGINT NOT NULL,
     PRIMARY KEY (account_id, token_hash)
 );
+
+-- Who is signed in to the readers' pages. token_hash: SHA-256 of the token that the browser has.
+-- login_mark: a keyed hash of what the reader signs in with; another one ends the session.
+CREATE TABLE reader_sessions (
+    account_id BIGINT NOT NULL,
+    token_hash TEXT COLLATE "C" NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    login_mark TEXT COLLATE "C" NOT NULL,
+    begun_at BIGINT NOT NULL,
+    used_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, token_hash)
+);
+CREATE INDEX reader_sessions_by_subscriber ON reader_sessions (account_id, subscriber_id);
+CREATE INDEX reader_sessions_by_time ON reader_sessions (account_id, used_at);
+
+-- The links that were sent to readers. browser_hash: SHA-256 of the token of the browser that asked.
+CREATE TABLE sign_in_links (
+    account_id BIGINT NOT NULL,
+    token_hash TEXT COLLATE "C" NOT NULL,
+    browser_hash TEXT COLLATE "C" NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    purpose TEXT COLLATE "C" NOT NULL CHECK (purpose IN ('sign_in', 'password')),
+    made_at BIGINT NOT NULL,
+    used_at BIGINT,
+    PRIMARY KEY (account_id, token_hash)
+);
+CREATE INDEX sign_in_links_by_subscriber ON sign_in_links (account_id, subscriber_id);
+CREATE INDEX sign_in_links_by_time ON sign_in_links (account_id, made_at);
 
 -- visible_at: NULL until the commit is stamped.
 CREATE TABLE commits (
@@ -456,6 +486,7 @@ CREATE TABLE custom_field_answers (
     field_id BIGINT NOT NULL,
     option_ids TEXT COLLATE "C",
     text_value TEXT COLLATE "C",
+    answered_on TEXT COLLATE "C",
     PRIMARY KEY (account_id, subscriber_id, field_id),
     FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
     FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
@@ -1295,7 +1326,7 @@ CREATE TABLE mails (
     address TEXT COLLATE "C",
     kind TEXT COLLATE "C" NOT NULL
         CHECK (kind IN ('invoice', 'credit_note', 'reminder', 'announcement', 'welcome',
-            'cancellation', 'renewal')),
+            'cancellation', 'renewal', 'sign_in_link', 'password_link', 'confirmation')),
     subject TEXT COLLATE "C",
     text TEXT COLLATE "C",
     invoice_id BIGINT,
@@ -1359,6 +1390,93 @@ CREATE TABLE letters (
 );
 CREATE INDEX letters_by_subscription ON letters (account_id, subscription_id, letter_id);
 CREATE INDEX letters_by_subscriber ON letters (account_id, subscriber_id, letter_id);
+
+-- Only the settings of the readers' pages that were set; the others have their defaults.
+CREATE TABLE page_settings (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    setting_id BIGINT NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    value TEXT COLLATE "C",
+    PRIMARY KEY (account_id, setting_id)
+);
+CREATE UNIQUE INDEX page_settings_by_name ON page_settings (account_id, name);
+
+-- The bundles that the readers' pages offer, and for what.
+CREATE TABLE reader_offers (
+    account_id BIGINT NOT NULL,
+    bundle_id BIGINT NOT NULL,
+    renew BIGINT NOT NULL DEFAULT 0 CHECK (renew IN (0, 1)),
+    buy BIGINT NOT NULL DEFAULT 0 CHECK (buy IN (0, 1)),
+    gift BIGINT NOT NULL DEFAULT 0 CHECK (gift IN (0, 1)),
+    PRIMARY KEY (account_id, bundle_id),
+    FOREIGN KEY (account_id, bundle_id) REFERENCES bundles (account_id, bundle_id)
+);
+
+-- What readers changed on their pages. before, after: JSON.
+CREATE TABLE reader_changes (
+    account_id BIGINT NOT NULL,
+    reader_change_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    subscription_id BIGINT,
+    kind TEXT COLLATE "C" NOT NULL
+        CHECK (kind IN ('contact', 'address', 'subscription_address', 'temporary_address',
+            'pause', 'resume', 'cancel', 'uncancel', 'automatic_renewal', 'order',
+            'missing_copy', 'answers', 'consents', 'password')),
+    made_at TEXT COLLATE "C",
+    before TEXT COLLATE "C",
+    after TEXT COLLATE "C",
+    undone_at TEXT COLLATE "C",
+    undone_by TEXT COLLATE "C",
+    PRIMARY KEY (account_id, reader_change_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id)
+);
+CREATE INDEX reader_changes_by_subscriber
+    ON reader_changes (account_id, subscriber_id, reader_change_id);
+CREATE INDEX reader_changes_by_subscription
+    ON reader_changes (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+
+-- The consents of readers, each for a purpose of the publisher.
+CREATE TABLE reader_consents (
+    account_id BIGINT NOT NULL,
+    reader_consent_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    purpose TEXT COLLATE "C" NOT NULL,
+    given_at TEXT COLLATE "C",
+    ended_at TEXT COLLATE "C",
+    PRIMARY KEY (account_id, reader_consent_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id)
+);
+CREATE INDEX reader_consents_by_subscriber
+    ON reader_consents (account_id, subscriber_id, reader_consent_id);
+
+-- What readers ask the desk for.
+CREATE TABLE reader_requests (
+    account_id BIGINT NOT NULL,
+    reader_request_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    subscription_id BIGINT,
+    issue_id BIGINT,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('missing_copy', 'erasure', 'message')),
+    text TEXT COLLATE "C",
+    made_at TEXT COLLATE "C",
+    answered_at TEXT COLLATE "C",
+    answered_by TEXT COLLATE "C",
+    PRIMARY KEY (account_id, reader_request_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+);
+CREATE INDEX reader_requests_by_subscriber
+    ON reader_requests (account_id, subscriber_id, reader_request_id);
+CREATE INDEX reader_requests_by_subscription
+    ON reader_requests (account_id, subscription_id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX reader_requests_by_issue
+    ON reader_requests (account_id, issue_id) WHERE issue_id IS NOT NULL;
+CREATE INDEX reader_requests_to_answer
+    ON reader_requests (account_id, reader_request_id) WHERE answered_at IS NULL;
 
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
@@ -1591,7 +1709,8 @@ CREATE UNLOGGED TABLE staged_custom_field_answers (
     subscriber_id BIGINT,
     field_id BIGINT,
     option_ids TEXT COLLATE "C",
-    text_value TEXT COLLATE "C"
+    text_value TEXT COLLATE "C",
+    answered_on TEXT COLLATE "C"
 );
 CREATE INDEX staged_custom_field_answers_by_key
     ON staged_custom_field_answers (account_id, load_id, subscriber_id, field_id);
@@ -2401,6 +2520,86 @@ CREATE UNLOGGED TABLE staged_letters (
 CREATE INDEX staged_letters_by_key
     ON staged_letters (account_id, load_id, letter_id);
 
+CREATE UNLOGGED TABLE staged_page_settings (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    setting_id BIGINT,
+    name TEXT COLLATE "C",
+    value TEXT COLLATE "C"
+);
+CREATE INDEX staged_page_settings_by_key
+    ON staged_page_settings (account_id, load_id, setting_id);
+
+CREATE UNLOGGED TABLE staged_reader_offers (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    bundle_id BIGINT,
+    renew BIGINT,
+    buy BIGINT,
+    gift BIGINT
+);
+CREATE INDEX staged_reader_offers_by_key
+    ON staged_reader_offers (account_id, load_id, bundle_id);
+
+CREATE UNLOGGED TABLE staged_reader_changes (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    reader_change_id BIGINT,
+    subscriber_id BIGINT,
+    subscription_id BIGINT,
+    kind TEXT COLLATE "C",
+    made_at TEXT COLLATE "C",
+    before TEXT COLLATE "C",
+    after TEXT COLLATE "C",
+    undone_at TEXT COLLATE "C",
+    undone_by TEXT COLLATE "C"
+);
+CREATE INDEX staged_reader_changes_by_key
+    ON staged_reader_changes (account_id, load_id, reader_change_id);
+
+CREATE UNLOGGED TABLE staged_reader_consents (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    reader_consent_id BIGINT,
+    subscriber_id BIGINT,
+    purpose TEXT COLLATE "C",
+    given_at TEXT COLLATE "C",
+    ended_at TEXT COLLATE "C"
+);
+CREATE INDEX staged_reader_consents_by_key
+    ON staged_reader_consents (account_id, load_id, reader_consent_id);
+
+CREATE UNLOGGED TABLE staged_reader_requests (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    reader_request_id BIGINT,
+    subscriber_id BIGINT,
+    subscription_id BIGINT,
+    issue_id BIGINT,
+    kind TEXT COLLATE "C",
+    text TEXT COLLATE "C",
+    made_at TEXT COLLATE "C",
+    answered_at TEXT COLLATE "C",
+    answered_by TEXT COLLATE "C"
+);
+CREATE INDEX staged_reader_requests_by_key
+    ON staged_reader_requests (account_id, load_id, reader_request_id);
+
 CREATE UNLOGGED TABLE staged_erasures (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -2470,6 +2669,8 @@ BEGIN
         'operators',
         'saved_forms',
         'operator_sessions',
+        'reader_sessions',
+        'sign_in_links',
         'request_counts',
         'commits',
         'books',
@@ -2526,6 +2727,11 @@ BEGIN
         'mails',
         'held_addresses',
         'letters',
+        'page_settings',
+        'reader_offers',
+        'reader_changes',
+        'reader_consents',
+        'reader_requests',
         'mailing_list_entries',
         'deletions',
         'erasures'
