@@ -38,6 +38,7 @@ COLUMNS = {
     "mail": 2.2,
     "mirror": 4,
     "pytest_plugin": 1.2,
+    "readers": 1,
     "reporting": 0.8,
     "sample_data": 3,
     "singer": 5,

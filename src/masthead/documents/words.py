@@ -14,6 +14,7 @@ from babel import Locale
 from babel.dates import format_date
 from babel.numbers import format_currency, format_decimal
 
+from masthead.billing.address_forms import city_lines
 from masthead.billing.places import country_of
 from masthead.billing.printed import Language, Payer, Seller
 from masthead.billing.references import spaced
@@ -27,11 +28,6 @@ _BREAK = "\u200b"
 _DAY = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b")
 _US_LETTER = {"US", "CA", "MX", "CO", "CL", "PH"}
 """Countries that print on US Letter; all others print on A4."""
-
-_CITY_FIRST = {"US": "{city}, {state} {code}", "CA": "{city} {state} {code}"} | dict.fromkeys(
-    ("AU", "IN", "NZ", "SG", "JP", "KR"), "{city} {state} {code}"
-)
-_CODE_BELOW = {"GB", "IE"}
 
 
 class Look(NamedTuple):
@@ -115,7 +111,7 @@ def shared_data(
 
 
 def _seller_data(seller: Seller, language: Language) -> dict[str, Any]:
-    city = _city(seller.city, "", seller.postal_code, seller.country)
+    city = city_lines(seller.city, "", seller.postal_code, seller.country)
     return {
         "name": text_of(seller.name),
         "address": [text_of(each) for each in (seller.street, *city) if each.strip()],
@@ -139,21 +135,11 @@ def address_lines(to: Payer, home: str, language: Language) -> list[str]:
         to.company,
         to.name,
         *to.address_lines,
-        *_city(to.city, to.state, to.postal_code, country or home),
+        *city_lines(to.city, to.state, to.postal_code, country or home),
     ]
     if country != home.upper():
         lines.append((country_name(country, language) or to.country_name).upper())
     return [text_of(each) for each in lines if each.strip()]
-
-
-def _city(city: str, state: str, code: str, country: str) -> list[str]:
-    """Return the lines of a city as its country writes them: the postal code first in most."""
-    country = country.upper()
-    if country in _CODE_BELOW:
-        return [city, state, code]
-    form = _CITY_FIRST.get(country, "{code} {city}")
-    line = single_spaced(form.format(city=city, state=state, code=code)).strip(", ")
-    return [line] if form.find("{state}") >= 0 or not state else [line, state]
 
 
 def country_name(code: str, language: Language) -> str:

@@ -1,0 +1,316 @@
+"""A reader's subscriptions, gifts and documents in the words of the pages."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from masthead.books.reader_home import Address, Document, Gift, Home, Issue, Next, Subscription
+from masthead.readers.words import Words
+from masthead.web.words import marked
+
+Link = tuple[str, str]
+"""What a reader can do, and the path of its page in the site."""
+
+STATES: Mapping[str, tuple[str, str]] = {
+    "begins": (marked("begins soon"), ""),
+    "active": (marked("active"), "good"),
+    "paused": (marked("paused"), "warn"),
+    "waits": (marked("waits for payment"), "warn"),
+    "cancelled": (marked("cancelled"), "warn"),
+    "ended": (marked("ended"), ""),
+}
+"""How each state of a subscription is called, and the kind of its badge."""
+
+TYPES: Mapping[str, str] = {
+    "Print": marked("print"),
+    "Digital": marked("digital"),
+    "Both": marked("print and digital"),
+}
+KINDS: Mapping[str, str] = {
+    "invoice": marked("Invoice %(number)s"),
+    "receipt": marked("Receipt %(number)s"),
+    "credit_note": marked("Credit note %(number)s"),
+}
+
+
+class IssueShown(NamedTuple):
+    """An issue: its name, its day, and the path of the page on which it is reported as missing."""
+
+    title: str
+    day: str | None
+    missing_path: str = ""
+
+
+class Shown(NamedTuple):
+    """A subscription in words.
+
+    ``notes`` are what the reader should know now; ``facts`` are pairs of a label and a text.
+    """
+
+    title: str
+    path: str
+    state: str
+    mood: str
+    sentence: str
+    notes: list[str]
+    facts: list[tuple[str, str]]
+    links: list[Link]
+    address_lines: list[str]
+    coming: list[IssueShown]
+    received: list[IssueShown]
+
+
+class GiftShown(NamedTuple):
+    """A gift in words."""
+
+    title: str
+    state: str
+    mood: str
+    sentence: str
+
+
+class DocumentShown(NamedTuple):
+    """A document: its title, the path of its PDF, its day, and its amount."""
+
+    title: str
+    path: str
+    day: str
+    cents: int
+    state: str
+
+
+class HomeShown(NamedTuple):
+    """The first page of a reader in words."""
+
+    name: str
+    subscriptions: list[Shown]
+    given: list[GiftShown]
+    offers: list[Link]
+    documents: list[DocumentShown]
+
+
+def home_in_words(home: Home, words: Words) -> HomeShown:
+    """Return the first page of a reader in words."""
+    person = home.reader
+    offered = home.offered
+    offers = [
+        (words.gettext("Subscribe"), "buy", offered.buy),
+        (words.gettext("Give a subscription"), "gift", offered.gift),
+    ]
+    return HomeShown(
+        f"{person.first_name or ''} {person.last_name or ''}".strip(),
+        [subscription_in_words(home, each, words) for each in home.subscriptions],
+        [_gift(each, home.currency, words) for each in home.gifts],
+        [(title, path) for title, path, is_offered in offers if is_offered],
+        [_document(each, home, words) for each in home.documents],
+    )
+
+
+def subscription_in_words(home: Home, each: Subscription, words: Words) -> Shown:
+    """Return a subscription in words."""
+    title, mood = STATES[each.state]
+    return Shown(
+        title_of(each, words),
+        f"subscriptions/{each.subscription_id}",
+        words.gettext(title),
+        mood,
+        _what(each, words),
+        _notes(home, each, words),
+        _facts(home, each, words),
+        links_of(each, words),
+        address_lines(each.address, words),
+        [_issue(issue, words) for issue in each.coming],
+        [_received(each, issue, words) for issue in each.received],
+    )
+
+
+def title_of(each: Subscription, words: Words) -> str:
+    """Return what a subscription is called: its publication."""
+    return each.publication or words.gettext("Subscription")
+
+
+def address_lines(address: Address | None, words: Words) -> list[str]:
+    """Return the lines of an address in the form of its country; none without an address."""
+    return [] if address is None else words.address_lines(address.fields)
+
+
+def links_of(each: Subscription, words: Words) -> list[Link]:
+    """Return what the reader can do with a subscription now."""
+    may, path = each.may, f"subscriptions/{each.subscription_id}"
+    links = [
+        (words.gettext("Change the address"), "address", may.address or may.temporary_address),
+        (words.gettext("Pause"), "pause", may.pause),
+        (words.gettext("End the pause"), "resume", may.resume),
+        (words.gettext("Renew"), "renew", may.renew),
+        (words.gettext("Automatic renewal"), "renewal", may.renew_on or may.renew_off),
+        (words.gettext("A copy is missing"), "missing", may.missing_copy),
+        (words.gettext("Cancel"), "cancel", may.cancel != "no"),
+        (words.gettext("Take the cancellation back"), "uncancel", may.uncancel),
+    ]
+    return [(title, f"{path}/{page}") for title, page, is_possible in links if is_possible]
+
+
+def _what(each: Subscription, words: Words) -> str:
+    """Return what the reader has, how many, and until when, as a sentence."""
+    kind = TYPES.get(each.type)
+    copies = words.ngettext(
+        "%(num)s copy, %(kind)s",
+        "%(num)s copies, %(kind)s",
+        each.copies,
+        kind=words.gettext(kind) if kind else each.type,
+    )
+    if each.state == "ended":
+        return words.gettext("%(copies)s. No issues are left.", copies=copies)
+    if each.issues_left is None:
+        return words.gettext("%(copies)s, without an end.", copies=copies)
+    left = words.ngettext("%(num)s issue left", "%(num)s issues left", each.issues_left)
+    if each.until:
+        return words.gettext(
+            "%(copies)s. %(left)s, until %(day)s.",
+            copies=copies,
+            left=left,
+            day=words.day(each.until),
+        )
+    return words.gettext("%(copies)s. %(left)s.", copies=copies, left=left)
+
+
+def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
+    notes = []
+    if each.is_gift:
+        notes.append(words.gettext("This subscription is a gift to you."))
+    if each.owed:
+        notes.append(_owed(each.owed.number, each.owed.cents, each.owed.due_on, home, words))
+    if ended := each.cancelled:
+        notes.append(_cancelled(each, words))
+        if ended.ended_on is None and each.may.uncancel:
+            notes.append(words.gettext("You can take the cancellation back."))
+    return notes
+
+
+def _owed(number: str | None, cents: int, due: str | None, home: Home, words: Words) -> str:
+    amount = words.money(cents, home.currency)
+    if number is None:
+        return words.gettext("%(amount)s are not paid yet.", amount=amount)
+    if due is None:
+        return words.gettext(
+            "%(amount)s of invoice %(number)s are not paid yet.", amount=amount, number=number
+        )
+    return words.gettext(
+        "%(amount)s of invoice %(number)s are to be paid until %(day)s.",
+        amount=amount,
+        number=number,
+        day=words.day(due),
+    )
+
+
+def _cancelled(each: Subscription, words: Words) -> str:
+    ended = each.cancelled
+    assert ended
+    made = words.day(ended.made_on)
+    if ended.ended_on:
+        return words.gettext(
+            "It was cancelled on %(made)s and ended on %(day)s.",
+            made=made,
+            day=words.day(ended.ended_on),
+        )
+    if ended.ends_with and ended.ends_on:
+        return words.gettext(
+            "It was cancelled on %(made)s and ends after the issue %(issue)s of %(day)s.",
+            made=made,
+            issue=ended.ends_with,
+            day=words.day(ended.ends_on),
+        )
+    if each.issues_left:
+        return words.ngettext(
+            "It was cancelled on %(made)s and ends after %(num)s more issue.",
+            "It was cancelled on %(made)s and ends after %(num)s more issues.",
+            each.issues_left,
+            made=made,
+        )
+    return words.gettext("It was cancelled on %(made)s.", made=made)
+
+
+def _facts(home: Home, each: Subscription, words: Words) -> list[tuple[str, str]]:
+    facts = []
+    if each.begins_on and each.state == "begins":
+        facts.append((words.gettext("Begins"), words.day(each.begins_on)))
+    if each.next:
+        facts.append((words.gettext("Next issue"), _named(each.next, words)))
+    if not each.is_gift and not each.owed and each.state not in {"ended", "waits"}:
+        facts.append((words.gettext("Payment"), words.gettext("all is paid")))
+    facts += [
+        (words.gettext("Pause"), _span(pause.first, pause.last, words)) for pause in each.pauses
+    ]
+    for other in each.temporary:
+        span = _span(other.first, other.last, words)
+        facts.append((words.gettext("Temporary address"), f"{span}: {other.line}"))
+    if each.renewal:
+        facts.append((words.gettext("Automatic renewal"), _renewal(home, each, words)))
+    elif each.may.renew_on:
+        facts.append((words.gettext("Automatic renewal"), words.gettext("off")))
+    return facts
+
+
+def _renewal(home: Home, each: Subscription, words: Words) -> str:
+    renewal = each.renewal
+    assert renewal
+    if renewal.renews_on and renewal.cents is not None:
+        return words.gettext(
+            "on; the next order is on %(day)s: %(bundle)s, %(amount)s",
+            day=words.day(renewal.renews_on),
+            bundle=renewal.bundle,
+            amount=words.money(renewal.cents, home.currency),
+        )
+    return words.gettext("on; it orders %(bundle)s", bundle=renewal.bundle)
+
+
+def _span(first: str, last: str | None, words: Words) -> str:
+    if last is None:
+        return words.gettext("from %(first)s on", first=words.day(first))
+    return words.gettext("from %(first)s to %(last)s", first=words.day(first), last=words.day(last))
+
+
+def _named(issue: Next, words: Words) -> str:
+    day = words.day(issue.day)
+    return day if issue.name == issue.day else f"{issue.name}, {day}"
+
+
+def _issue(issue: Next, words: Words) -> IssueShown:
+    title = words.day(issue.day) if issue.name == issue.day else issue.name
+    if issue.is_paused:
+        title = words.gettext("%(issue)s: does not come (pause)", issue=title)
+    return IssueShown(title, issue.day)
+
+
+def _received(each: Subscription, issue: Issue, words: Words) -> IssueShown:
+    title = issue.name or words.day(issue.day) or words.gettext("Issue")
+    path = f"subscriptions/{each.subscription_id}/missing?issue={issue.issue_id}"
+    return IssueShown(title, issue.day, path if each.may.missing_copy else "")
+
+
+def _gift(gift: Gift, currency: str, words: Words) -> GiftShown:
+    title = words.gettext("%(bundle)s for %(name)s", bundle=gift.bundle, name=gift.recipient)
+    sentence = words.gettext(
+        "Ordered on %(day)s: %(amount)s.",
+        day=words.day(gift.ordered_on),
+        amount=words.money(gift.cents, currency),
+    )
+    if gift.has_ended:
+        return GiftShown(title, words.gettext("ended"), "", sentence)
+    if gift.owed:
+        return GiftShown(title, words.gettext("not paid yet"), "warn", sentence)
+    return GiftShown(title, words.gettext("paid"), "good", sentence)
+
+
+def _document(document: Document, home: Home, words: Words) -> DocumentShown:
+    title = KINDS.get(document.kind, "%(number)s")
+    state = ""
+    if document.open_cents > 0:
+        amount = words.money(document.open_cents, home.currency)
+        state = words.gettext("%(amount)s open", amount=amount)
+    return DocumentShown(
+        words.gettext(title, number=document.number),
+        f"documents/{document.invoice_id}.pdf" if home.offered.documents else "",
+        document.issued_on,
+        document.cents,
+        state,
+    )
