@@ -210,7 +210,7 @@ CREATE TABLE reader_sessions (
 CREATE INDEX reader_sessions_by_subscriber ON reader_sessions (account_id, subscriber_id);
 CREATE INDEX reader_sessions_by_time ON reader_sessions (account_id, used_at);
 
--- The links that were sent to readers. browser_hash: SHA-256 of the token of the browser that asked.
+-- The links that were sent to readers. browser_hash: SHA-256 of the token of the asking browser.
 CREATE TABLE sign_in_links (
     account_id INTEGER NOT NULL,
     token_hash TEXT NOT NULL,
@@ -1417,8 +1417,8 @@ CREATE TABLE page_settings (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX page_settings_by_name ON page_settings (account_id, name);
 
--- The bundles that the readers' pages offer, and for what.
-CREATE TABLE reader_offers (
+-- The bundles that readers can renew with, buy or give on their pages.
+CREATE TABLE reader_bundles (
     account_id INTEGER NOT NULL,
     bundle_id INTEGER NOT NULL,
     renew INTEGER NOT NULL DEFAULT 0 CHECK (renew IN (0, 1)),
@@ -1702,7 +1702,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('letters', 'letters_by_subscriber', '1000000 1000000 2'),
     ('page_settings', 'page_settings', '50 50 1'),
     ('page_settings', 'page_settings_by_name', '50 50 1'),
-    ('reader_offers', 'reader_offers', '100 100 1'),
+    ('reader_bundles', 'reader_bundles', '100 100 1'),
     ('reader_changes', 'reader_changes', '1000000 1000000 1'),
     ('reader_changes', 'reader_changes_by_subscriber', '1000000 1000000 5'),
     ('reader_changes', 'reader_changes_by_subscription', '1000000 1000000 5'),
@@ -1849,7 +1849,7 @@ BEGIN
         'held_addresses',
         'letters',
         'page_settings',
-        'reader_offers',
+        'reader_bundles',
         'reader_changes',
         'reader_consents',
         'reader_requests',

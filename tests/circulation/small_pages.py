@@ -8,7 +8,7 @@ PAGES: dict[str, str] = {
     "page_settings.csv": csv_text(
         ("setting_id", "name", "value"), (1, "site", "tide"), (2, "name", "Tide &\nSöhne")
     ),
-    "reader_offers.csv": csv_text(("bundle_id", "renew", "buy", "gift"), (1, 1, 0, 1)),
+    "reader_bundles.csv": csv_text(("bundle_id", "renew", "buy", "gift"), (1, 1, 0, 1)),
     "reader_changes.csv": csv_text(
         (
             *("reader_change_id", "subscriber_id", "subscription_id", "kind", "made_at"),

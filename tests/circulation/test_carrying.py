@@ -87,7 +87,8 @@ MORE: dict[str, str] = {
     "custom_fields.csv": SMALL["custom_fields.csv"],
     "custom_field_options.csv": SMALL["custom_field_options.csv"],
     "custom_field_answers.csv": (
-        "subscriber_id,field_id,option_ids,text_value,answered_on\n1,1,10|11,,2025-11-03\n2,2,,So,\n"
+        "subscriber_id,field_id,option_ids,text_value,answered_on\n"
+        "1,1,10|11,,2025-11-03\n2,2,,So,\n"
     ),
 }
 FULL = {**BOOKS, **MORE}
@@ -101,7 +102,7 @@ FREE = {
     "products.csv": "product_id,name\n1,A cup\n",
     "cancellation_reasons.csv": "reason_id,name\n1,moved\n",
     "renewal_efforts.csv": "publication_id,effort,issues_left,bundle_id,key_code\n1,1,4,1,R1\n",
-    "reader_offers.csv": "bundle_id,renew,buy,gift\n1,0,1,0\n",
+    "reader_bundles.csv": "bundle_id,renew,buy,gift\n1,0,1,0\n",
 }
 
 

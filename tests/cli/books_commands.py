@@ -36,7 +36,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "catalogue issue retire": ("2", "--dry-run"),
     "catalogue bundle add": ("Half a year", "--line=1:6:Digital:20"),
     "catalogue bundle list": (),
-    "catalogue bundle set": ("7", "--tax=1.00"),
+    "catalogue bundle set": ("7", "--tax=1.00", "--readers=renew,buy"),
     "catalogue bundle retire": ("7", "--dry-run"),
     "catalogue product add": ("Pen", "--price=3"),
     "catalogue product list": (),

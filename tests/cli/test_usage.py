@@ -63,6 +63,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts list",
         "accounts show",
         "accounts set",
+        "accounts pages",
         "accounts rekey",
         "accounts remove",
         "accounts rotate-credentials",

@@ -48,7 +48,7 @@ LEAST: dict[str, dict[str, Any]] = {
         "answer": "nothing",
     },
     "page_settings": {"setting_id": 1, "name": "site"},
-    "reader_offers": {"bundle_id": 1},
+    "reader_bundles": {"bundle_id": 1},
     "reader_changes": {"reader_change_id": 1, "subscriber_id": 1, "kind": "pause"},
     "reader_consents": {"reader_consent_id": 1, "subscriber_id": 1, "purpose": "news"},
     "reader_requests": {"reader_request_id": 1, "subscriber_id": 1, "kind": "message"},

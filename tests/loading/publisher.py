@@ -68,7 +68,7 @@ SMALL: dict[str, str] = {
         "1,1,1,1,lost,extended,2026-03-03 09:00:00,ben,Stolen\n"
     ),
     "page_settings.csv": "setting_id,name,value\n1,site,tide\n",
-    "reader_offers.csv": "bundle_id,renew,buy,gift\n7,1,1,0\n",
+    "reader_bundles.csv": "bundle_id,renew,buy,gift\n7,1,1,0\n",
     "reader_changes.csv": (
         "reader_change_id,subscriber_id,subscription_id,kind,made_at,after\n"
         '1,1,1,pause,2026-03-04 09:00:00,"{""from"": ""2026-05-01""}"\n'

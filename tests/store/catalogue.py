@@ -81,7 +81,7 @@ OF_THE_BOOKS = {
     "held_addresses",
     "letters",
     "page_settings",
-    "reader_offers",
+    "reader_bundles",
     "reader_changes",
     "reader_consents",
     "reader_requests",

@@ -187,7 +187,7 @@ ROWS = {
         f"a, n, 'welcome', n, n, '2026-01-01' FROM {MANY}"
     ),
     "page_settings (account_id, setting_id, name)": f"a, n, 'Setting ' || n FROM {FEW}",
-    "reader_offers (account_id, bundle_id, buy)": f"a, n, 1 FROM {FEW}",
+    "reader_bundles (account_id, bundle_id, buy)": f"a, n, 1 FROM {FEW}",
     "reader_changes (account_id, reader_change_id, subscriber_id, subscription_id, kind)": (
         f"a, n, n, n, 'pause' FROM {MANY}"
     ),
@@ -239,13 +239,14 @@ CHANGES = {
         "9001,9001,9001,1001,late,nothing\n"
     ),
     "page_settings.csv": "setting_id,name,value\n1101,New,1\n",
-    "reader_offers.csv": "bundle_id,renew,buy,gift\n1101,0,1,0\n",
+    "reader_bundles.csv": "bundle_id,renew,buy,gift\n1101,0,1,0\n",
     "reader_changes.csv": (
         "reader_change_id,subscriber_id,subscription_id,kind\n9001,9001,9001,pause\n"
     ),
     "reader_consents.csv": "reader_consent_id,subscriber_id,purpose\n9001,9001,news\n",
     "reader_requests.csv": (
-        "reader_request_id,subscriber_id,subscription_id,issue_id,kind\n9001,9001,9001,1001,message\n"
+        "reader_request_id,subscriber_id,subscription_id,issue_id,kind\n"
+        "9001,9001,9001,1001,message\n"
     ),
 }
 PARAMETER = re.compile(r"(?<![:\w]):(\w+)")

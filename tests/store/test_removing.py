@@ -32,7 +32,7 @@ def summaries(publisher: Publisher) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "key", "gone", "marked", "noted"),
     [
-        ("bundles", (7,), {"bundle_lines": 1, "reader_offers": 1, "bundles": 1}, {}, {}),
+        ("bundles", (7,), {"bundle_lines": 1, "reader_bundles": 1, "bundles": 1}, {}, {}),
         ("bundle_lines", (7, 1), {"bundle_lines": 1}, {}, {}),
         ("products", (1,), {"products": 1}, {}, {}),
         ("classes", (1,), {"classes": 1}, {}, {}),
@@ -68,7 +68,7 @@ def summaries(publisher: Publisher) -> list[str]:
         ("notes", (1,), {"notes": 1}, {}, {}),
         ("complaints", (1,), {"complaints": 1}, {}, {}),
         ("page_settings", (1,), {"page_settings": 1}, {}, {}),
-        ("reader_offers", (7,), {"reader_offers": 1}, {}, {}),
+        ("reader_bundles", (7,), {"reader_bundles": 1}, {}, {}),
         ("reader_changes", (1,), {"reader_changes": 1}, {}, {}),
         ("reader_consents", (1,), {"reader_consents": 1}, {}, {}),
         ("reader_requests", (1,), {"reader_requests": 1}, {}, {}),

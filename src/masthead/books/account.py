@@ -93,17 +93,23 @@ class Books:
             yield self._inside(reading)
 
     @contextmanager
-    def change(self, *, dry_run: bool = False) -> Iterator[Operation]:
+    def change(self, *, dry_run: bool = False, in_any_mode: bool = False) -> Iterator[Operation]:
         """Yield what the statements of one operation need, in a transaction (:meth:`together`).
 
-        At the end, it updates the derived values of the subscriptions that were touched.
+        At the end, it updates the derived values of the subscriptions that were touched. With
+        ``in_any_mode``, the books need not be open: the operation changes nothing of them.
         """
         if self._within is not None:
             assert isinstance(self._within, Operation)
             yield self._within
             return
         with operation(
-            self.store, self.account_id, self.actor, dry_run=dry_run, form=self._form
+            self.store,
+            self.account_id,
+            self.actor,
+            dry_run=dry_run,
+            mode=None if in_any_mode else "here",
+            form=self._form,
         ) as change:
             yield change
             refresh_touched(change)

@@ -1,4 +1,4 @@
-"""``masthead accounts``: add, list, show, set, rotate-credentials, rekey, export, remove."""
+"""``masthead accounts``: add, list, show, set, pages, rotate-credentials, rekey, export, remove."""
 
 import csv
 import io
@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from masthead.books import Books, page_settings
 from masthead.cli.audit import actor
 from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
+from masthead.cli.setting_values import logo_in, named_value, setting_line
 from masthead.cli.stores import found, made, opened
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.moments import format_second
@@ -163,15 +165,51 @@ def _second(at_us: int | None) -> str | None:
 @click.argument("account_id", type=_ID)
 @_account_fields
 @_logins
+@click.option(
+    "--page",
+    "pages",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of the readers' pages, such as site=tide; `masthead accounts pages` lists "
+    "them. An empty value gives the default again. Once for each setting.",
+)
+@click.option(
+    "--page-logo",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the logo of the readers' pages from this file: .png, .jpg or .svg, 256 KiB at most.",
+)
 @setting("database")
-def set_(account_id: int, database: str, **given: Any) -> None:
-    """Change fields of an account; an empty value removes one."""
+def set_(
+    account_id: int, database: str, pages: tuple[str, ...], page_logo: Path | None, **given: Any
+) -> None:
+    """Change fields of an account, or settings of its pages; an empty value removes one."""
     values = _values(given)
-    if not values:
+    of_pages = dict(named_value(each, "site=tide") for each in pages)
+    if page_logo is not None:
+        of_pages["logo"] = logo_in(page_logo)
+    if not (values or of_pages):
         raise BadUsage("say what to change: `masthead accounts set --help` lists the fields")
     store = opened(database)
-    store_accounts.set_account(store, account_id, values, by=actor())
-    _show(store, account_id)
+    if of_pages:
+        done = page_settings.set_values(Books(store, account_id, actor()), of_pages)
+        click.echo(done.sentence, err=bool(values))
+    if values:
+        store_accounts.set_account(store, account_id, values, by=actor())
+        _show(store, account_id)
+
+
+@accounts.command("pages")
+@click.argument("account_id", type=_ID)
+@setting("database")
+def pages_command(account_id: int, database: str) -> None:
+    """List the settings of an account's readers' pages, with their meanings.
+
+    `masthead accounts set ACCOUNT_ID --page NAME=VALUE` changes one. The pages exist once the
+    account has a `site`.
+    """
+    for each in page_settings.listing(Books(opened(database), account_id)):
+        click.echo(setting_line(each))
 
 
 @accounts.command("rotate-credentials")

@@ -1,28 +1,18 @@
 """``masthead billing``: begin to bill, its settings, tax rates and shipping prices."""
 
-import base64
 from pathlib import Path
 
 import click
 
 from masthead.billing.printed import Goods
-from masthead.billing.settings import LOGO_BYTES_MAX
 from masthead.billing.tax import ShippingPrice, TaxRate, percent_of, percent_text
 from masthead.books import billing_settings, closed_months, tax_rates
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.cli.options import Amount
+from masthead.cli.setting_values import logo_in, named_value, setting_line
 from masthead.contract.printable import printable
 from masthead.contract.subscription_types import TYPES
-from masthead.errors import BadInput, BadUsage
-
-_LOGO_KINDS = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".svg": "image/svg+xml",
-}
-_SHOWN_MAX = 60
 
 
 @click.group("billing")
@@ -64,37 +54,16 @@ def settings_command(
     with `journal.` are the account numbers of your accountant.
     """
     books = books_of(account, database)
-    values = dict(_named(each) for each in settings)
+    values = dict(named_value(each, "due_days=30") for each in settings)
     if logo_file is not None:
-        values["logo"] = _logo(logo_file)
+        values["logo"] = logo_in(logo_file)
     if values:
         say(billing_settings.set_values(books, values, dry_run=dry_run), dry_run=dry_run)
         return
     for each in billing_settings.show(books):
-        value = each.value if len(each.value) <= _SHOWN_MAX else f"{each.value[:_SHOWN_MAX]}…"
-        default = "" if each.is_set else "(default)"
-        click.echo(f"{each.name}\t{printable(value)}\t{default}\t{each.meaning}")
+        click.echo(setting_line(each))
     begun = billing_settings.begun_on(books)
     click.echo(f"billing began on {begun}" if begun else "billing has not begun", err=True)
-
-
-def _named(setting: str) -> tuple[str, str]:
-    name, found, value = setting.partition("=")
-    if not found:
-        raise BadUsage(f"{setting!r} gives no value: write NAME=VALUE, such as due_days=30")
-    return name, value
-
-
-def _logo(file: Path) -> str:
-    kind = _LOGO_KINDS.get(file.suffix.lower())
-    if kind is None:
-        raise BadUsage(f"{file} is no logo: its name ends with {', '.join(_LOGO_KINDS)}")
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(LOGO_BYTES_MAX + 1)
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 @billing.command("begin")

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from masthead.billing.tax import percent_of, percent_text
-from masthead.books import catalogue
+from masthead.books import Books, catalogue, reader_bundles
 from masthead.circulation.amounts import cents_of, in_currency
 from masthead.circulation.copy_classes import FREE
 from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of
@@ -19,6 +19,24 @@ from masthead.store.database import Value
 _UNLIMITED = "unlimited"
 _COUNT_MAX, _MONTHS_MAX = 1_000_000, 1_200
 _LINE = "a line is publication:issues:type:price, such as 1:12:Print:36.00"
+
+
+class Uses(click.ParamType[tuple[reader_bundles.Use, ...]]):
+    """What readers can do with a bundle, such as ``renew,buy``; an empty text is nothing."""
+
+    name = "uses"
+
+    def convert(
+        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
+    ) -> tuple[reader_bundles.Use, ...]:
+        """Return the uses; raise BadUsage for another word."""
+        if isinstance(value, tuple):
+            return value
+        words = [each.strip() for each in str(value).split(",") if each.strip()]
+        wrong = next((each for each in words if each not in reader_bundles.USES), None)
+        if wrong is not None:
+            raise BadUsage(f"--readers: {wrong!r} is not one of {', '.join(reader_bundles.USES)}")
+        return tuple(each for each in reader_bundles.USES if each in words)
 
 
 class BundleLine(click.ParamType[catalogue.Line]):
@@ -106,6 +124,14 @@ _DIGITAL_SHARE = click.option(
     "as 30; they have a tax rate of their own (`masthead billing rates`).",
 )
 
+_READERS = click.option(
+    "--readers",
+    type=Uses(),
+    metavar="USES",
+    help="What readers can do with it on their pages: renew, buy, gift, or some of them, such as "
+    "renew,buy. An empty value takes it off the pages.",
+)
+
 
 @bundles.command("add")
 @click.argument("name")
@@ -113,6 +139,7 @@ _DIGITAL_SHARE = click.option(
 @click.option("--price", type=Amount(), help="The sum of its lines' prices; checked if given.")
 @click.option("--tax", type=Amount(), default=0, help="The tax on the whole bundle.  [default: 0]")
 @_DIGITAL_SHARE
+@_READERS
 @dry_run
 @account_options
 def add_bundle(
@@ -124,6 +151,7 @@ def add_bundle(
     account: int | None,
     database: str,
     *,
+    readers: tuple[reader_bundles.Use, ...] | None,
     dry_run: bool,
 ) -> None:
     """Add a bundle NAME, and print its id.
@@ -134,10 +162,15 @@ def add_bundle(
         raise BadUsage("give its lines: --line publication:issues:type:price")
     books = books_of(account, database)
     share = None if digital_share is None else percent_of(digital_share)
-    done = catalogue.add_bundle(
-        books, name, lines, price, tax, digital_share=share, dry_run=dry_run
-    )
+    with books.together(dry_run=dry_run) as inside:
+        done = catalogue.add_bundle(inside, name, lines, price, tax, digital_share=share)
+        if readers:
+            _set_uses(inside, done.key, readers)
     show(done, dry_run=dry_run)
+
+
+def _set_uses(books: Books, bundle_id: int, uses: tuple[reader_bundles.Use, ...]) -> None:
+    click.echo(printable(reader_bundles.set_uses(books, bundle_id, uses).sentence))
 
 
 @bundles.command("set")
@@ -147,6 +180,7 @@ def add_bundle(
 @click.option("--price", type=Amount(), help="The new price of a bundle that has one line.")
 @click.option("--tax", type=Amount())
 @_DIGITAL_SHARE
+@_READERS
 @click.option("--active", is_flag=True, help="Sell it again.")
 @dry_run
 @account_options
@@ -160,19 +194,22 @@ def set_bundle(
     database: str,
     *,
     digital_share: str | None,
+    readers: tuple[reader_bundles.Use, ...] | None,
     active: bool,
     dry_run: bool,
 ) -> None:
     """Change a bundle for later orders; --line replaces all its lines."""
     given = {"name": name, "price": price, "tax": tax, "active": True if active else None}
     share = None if digital_share is None else percent_of(digital_share)
-    values = given_of({**given, "line": lines or None, "digital_share": share})
-    values = {name: value for name, value in values.items() if name in given}
-    books = books_of(account, database)
-    done = catalogue.set_bundle(
-        books, bundle_id, values, lines, digital_share=share, dry_run=dry_run
-    )
-    show(done, dry_run=dry_run)
+    others = given_of({**given, "line": lines or None, "digital_share": share, "readers": readers})
+    values = {name: value for name, value in others.items() if name in given}
+    with books_of(account, database).together(dry_run=dry_run) as books:
+        if others.keys() - {"readers"}:
+            done = catalogue.set_bundle(books, bundle_id, values, lines, digital_share=share)
+            click.echo(printable(done.sentence))
+        if readers is not None:
+            _set_uses(books, bundle_id, readers)
+    end_of(dry_run=dry_run)
 
 
 @bundles.command("list")
@@ -182,10 +219,14 @@ def list_bundles(account: int | None, database: str, *, with_retired: bool) -> N
     """List the bundles for sale with their lines."""
     books = books_of(account, database)
     currency = books.currency
+    of_readers = reader_bundles.shown(books)
     for bundle, lines in catalogue.bundles(books):
         if not (bundle.is_active or with_retired):
             continue
         click.echo(_sold_line(bundle, currency))
+        if uses := of_readers.get(bundle.bundle_id):
+            listed = ", ".join(use for use in reader_bundles.USES if use in uses)
+            click.echo(f"  readers: {listed}")
         for line in lines:
             issues = _UNLIMITED if line.issues < 0 else f"{line.issues} issues"
             copies = f", {line.copies} copies" if line.copies > 1 else ""

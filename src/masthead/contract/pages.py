@@ -30,8 +30,8 @@ class PageSetting(Struct):
     value: TextOrNull
 
 
-class ReaderOffer(Struct):
-    """A bundle that the readers' pages offer: to renew, to buy, or to give."""
+class ReaderBundle(Struct):
+    """A bundle that readers can renew with, buy or give on their pages."""
 
     bundle_id: Key
     renew: Bit

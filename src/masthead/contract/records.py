@@ -62,9 +62,9 @@ from masthead.contract.custom_fields import (
 )
 from masthead.contract.pages import (
     PageSetting,
+    ReaderBundle,
     ReaderChange,
     ReaderConsent,
-    ReaderOffer,
     ReaderRequest,
 )
 from masthead.contract.shapes import Field, fields_of
@@ -367,7 +367,7 @@ TABLES = (
     ),
     _table("letters", Letter, subscription_id="subscriptions", subscriber_id="subscribers"),
     _table("page_settings", PageSetting, together=("name",)),
-    _table("reader_offers", ReaderOffer, bundle_id="bundles"),
+    _table("reader_bundles", ReaderBundle, bundle_id="bundles"),
     _table(
         "reader_changes",
         ReaderChange,

@@ -33,7 +33,7 @@ PARTS = {
     "cancelled_terms": ("term_id",),
     "renewals_sent": ("term_id", "subscription_id"),
     "complaints": ("subscription_id", "issue_id"),
-    "reader_offers": ("bundle_id",),
+    "reader_bundles": ("bundle_id",),
     "reader_changes": ("subscription_id",),
     "reader_requests": ("subscription_id", "issue_id"),
     "invoice_lines": ("invoice_id",),

@@ -172,16 +172,16 @@ def operation(
     actor: audit.Actor | None,
     *,
     dry_run: bool = False,
-    mode: Mode = "here",
+    mode: Mode | None = "here",
     form: SavedForm | None = None,
 ) -> Iterator[Operation]:
     """Run the block in one transaction that has locked the account, with its own commit.
 
     At the end, it writes the audit entry (``Operation.say``), drops a commit that no row got, and
     stamps the commit after the transaction. A dry run is rolled back instead and leaves no trace.
-    ``form`` is the form that asks for it. Raises NotFound if there is no such account,
-    MastheadError if the account is not in ``mode`` or the form was saved before. An exception in
-    the block undoes everything.
+    ``form`` is the form that asks for it. With ``mode`` None, the account is in either.
+    Raises NotFound if there is no such account, MastheadError if the account is not in ``mode`` or
+    the form was saved before. An exception in the block undoes everything.
     """
     with store.writer() as connection:
         with suppress(_DryRunError), connection.transaction():
@@ -240,8 +240,10 @@ def day_of_opening(connection: Connection, account_id: int) -> str | None:
     )
 
 
-def check_mode(connection: Connection, account_id: int, mode: Mode) -> str | None:
+def check_mode(connection: Connection, account_id: int, mode: Mode | None) -> str | None:
     """Raise MastheadError unless the account is in ``mode``, NotFound if there is none.
+
+    None is either mode.
 
     Returns the day on which the account began billing; None if it does not bill.
     """
@@ -253,7 +255,7 @@ def check_mode(connection: Connection, account_id: int, mode: Mode) -> str | Non
         """,
         account_id=account_id,
     )
-    if (mode == "here") == (row is not None):
+    if mode is None or (mode == "here") == (row is not None):
         return row[0] if row else None
     if mode == "here":
         raise MastheadError(

@@ -71,7 +71,7 @@ CREATE INDEX IF NOT EXISTS reader_sessions_by_subscriber
     ON reader_sessions (account_id, subscriber_id);
 CREATE INDEX IF NOT EXISTS reader_sessions_by_time ON reader_sessions (account_id, used_at);
 
--- The links that were sent to readers. browser_hash: SHA-256 of the token of the browser that asked.
+-- The links that were sent to readers. browser_hash: SHA-256 of the token of the asking browser.
 CREATE TABLE IF NOT EXISTS sign_in_links (
     account_id INTEGER NOT NULL,
     token_hash TEXT NOT NULL,

@@ -57,6 +57,19 @@ CREATE OR REPLACE FUNCTION last_loads()
         SELECT l.account_id, max(l.ended_at) FROM loads AS l WHERE l.outcome = 'good'
         GROUP BY l.account_id;
     END;
+-- The account of a site of the readers' pages, and all sites: their server knows the site of a
+-- request before it knows the account.
+CREATE OR REPLACE FUNCTION account_of_site(site TEXT) RETURNS BIGINT
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT min(p.account_id) FROM page_settings AS p WHERE p.name = 'site' AND p.value = site;
+    END;
+CREATE OR REPLACE FUNCTION sites() RETURNS TABLE (site TEXT)
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT DISTINCT p.value FROM page_settings AS p
+        WHERE p.name = 'site' AND p.value IS NOT NULL;
+    END;
 
 -- The role of servers, one for each database. It owns nothing. It has no password: it can log in as
 -- the rules of the server for connections (pg_hba.conf) allow.
@@ -92,7 +105,7 @@ BEGIN
         'GRANT INSERT, UPDATE (requests, errors, last_at), DELETE ON request_counts TO %I',
         server);
     EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
-        'accounts_with_history, last_loads FROM PUBLIC';
+        'accounts_with_history, last_loads, account_of_site, sites FROM PUBLIC';
     EXECUTE format(
         'GRANT EXECUTE ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
         'accounts_with_history, last_loads TO %I', server);

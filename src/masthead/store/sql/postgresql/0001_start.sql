@@ -204,7 +204,7 @@ CREATE TABLE reader_sessions (
 CREATE INDEX reader_sessions_by_subscriber ON reader_sessions (account_id, subscriber_id);
 CREATE INDEX reader_sessions_by_time ON reader_sessions (account_id, used_at);
 
--- The links that were sent to readers. browser_hash: SHA-256 of the token of the browser that asked.
+-- The links that were sent to readers. browser_hash: SHA-256 of the token of the asking browser.
 CREATE TABLE sign_in_links (
     account_id BIGINT NOT NULL,
     token_hash TEXT COLLATE "C" NOT NULL,
@@ -1401,8 +1401,8 @@ CREATE TABLE page_settings (
 );
 CREATE UNIQUE INDEX page_settings_by_name ON page_settings (account_id, name);
 
--- The bundles that the readers' pages offer, and for what.
-CREATE TABLE reader_offers (
+-- The bundles that readers can renew with, buy or give on their pages.
+CREATE TABLE reader_bundles (
     account_id BIGINT NOT NULL,
     bundle_id BIGINT NOT NULL,
     renew BIGINT NOT NULL DEFAULT 0 CHECK (renew IN (0, 1)),
@@ -2533,7 +2533,7 @@ CREATE UNLOGGED TABLE staged_page_settings (
 CREATE INDEX staged_page_settings_by_key
     ON staged_page_settings (account_id, load_id, setting_id);
 
-CREATE UNLOGGED TABLE staged_reader_offers (
+CREATE UNLOGGED TABLE staged_reader_bundles (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
     file BIGINT NOT NULL,
@@ -2544,8 +2544,8 @@ CREATE UNLOGGED TABLE staged_reader_offers (
     buy BIGINT,
     gift BIGINT
 );
-CREATE INDEX staged_reader_offers_by_key
-    ON staged_reader_offers (account_id, load_id, bundle_id);
+CREATE INDEX staged_reader_bundles_by_key
+    ON staged_reader_bundles (account_id, load_id, bundle_id);
 
 CREATE UNLOGGED TABLE staged_reader_changes (
     account_id BIGINT NOT NULL,
@@ -2728,7 +2728,7 @@ BEGIN
         'held_addresses',
         'letters',
         'page_settings',
-        'reader_offers',
+        'reader_bundles',
         'reader_changes',
         'reader_consents',
         'reader_requests',

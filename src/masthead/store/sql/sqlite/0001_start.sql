@@ -1293,8 +1293,8 @@ CREATE TABLE page_settings (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX page_settings_by_name ON page_settings (account_id, name);
 
--- The bundles that the readers' pages offer, and for what.
-CREATE TABLE reader_offers (
+-- The bundles that readers can renew with, buy or give on their pages.
+CREATE TABLE reader_bundles (
     account_id INTEGER NOT NULL,
     bundle_id INTEGER NOT NULL,
     renew INTEGER NOT NULL DEFAULT 0 CHECK (renew IN (0, 1)),
@@ -1577,7 +1577,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('letters', 'letters_by_subscriber', '1000000 1000000 2'),
     ('page_settings', 'page_settings', '50 50 1'),
     ('page_settings', 'page_settings_by_name', '50 50 1'),
-    ('reader_offers', 'reader_offers', '100 100 1'),
+    ('reader_bundles', 'reader_bundles', '100 100 1'),
     ('reader_changes', 'reader_changes', '1000000 1000000 1'),
     ('reader_changes', 'reader_changes_by_subscriber', '1000000 1000000 5'),
     ('reader_changes', 'reader_changes_by_subscription', '1000000 1000000 5'),

@@ -1,0 +1,93 @@
+"""The settings of an account's readers' pages (readers' pages, "Settings").
+
+They can be set in both modes: where the books are kept elsewhere, the pages show, and change
+nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from masthead.books.account import Books
+from masthead.circulation.page_settings import (
+    SETTINGS,
+    PageSettings,
+    settings_from,
+    stored_text,
+    texts_of,
+)
+from masthead.contract.printable import counted, listed
+from masthead.errors import BadInput
+from masthead.store import accounts
+from masthead.store import page_settings as stored
+
+
+class SettingShown(NamedTuple):
+    """A setting with its value as text; ``is_set`` is false if it is the default."""
+
+    name: str
+    value: str
+    is_set: bool
+    meaning: str
+
+
+class Changed(NamedTuple):
+    """The settings that changed, by name."""
+
+    names: Sequence[str]
+
+    @property
+    def sentence(self) -> str:
+        """Which settings changed, without their values."""
+        if not self.names:
+            return "nothing changed: the settings of the readers' pages had these values already"
+        what = counted(len(self.names), "setting")
+        return f"{what} of the readers' pages changed: {listed(self.names)}"
+
+
+def show(books: Books) -> PageSettings:
+    """Return the settings; without a name, the pages have that of the account.
+
+    Raises NotFound if there is no such account.
+    """
+    with books.read() as reading:
+        settings = stored.settings_of(reading)
+        if settings.name:
+            return settings
+        account = accounts.settings_of(reading.direct, books.account_id)
+        return replace(settings, name=str(account["company_name"] or settings.site))
+
+
+def listing(books: Books) -> list[SettingShown]:
+    """Return all settings in their order. Raises NotFound if there is no such account."""
+    with books.read() as reading:
+        was_set = stored.stored_settings(reading)
+    texts = texts_of(settings_from(was_set.items()))
+    return [
+        SettingShown(each.name, texts[each.name], each.name in was_set, each.meaning)
+        for each in SETTINGS
+    ]
+
+
+def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False) -> Changed:
+    """Change settings, by name; "" gives one its default again.
+
+    Raises BadInput for a name that no setting has, for a bad value, and for a site that another
+    account has; NotFound if there is no such account.
+    """
+    texts = {name: stored_text(name, text) for name, text in values.items()}
+    with books.change(dry_run=dry_run, in_any_mode=True) as change:
+        before = stored.stored_settings(change)
+        changed = {name: text for name, text in texts.items() if before.get(name, "") != text}
+        if site := changed.get("site"):
+            change.direct.lock_accounts()
+            if stored.account_of_site(change.direct, site) not in {None, books.account_id}:
+                raise BadInput(
+                    f"site: {site!r} is the site of another account of this database: choose "
+                    "another name"
+                )
+        done = Changed(tuple(changed))
+        if changed:
+            stored.save_settings(change, changed)
+            change.say(done.sentence)
+    return done

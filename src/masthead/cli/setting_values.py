@@ -1,0 +1,73 @@
+"""Settings of an account on the command line: ``NAME=VALUE``, a logo from a file, and a list."""
+
+import base64
+from pathlib import Path
+from typing import Protocol
+
+from masthead.circulation.setting_values import LOGO_BYTES_MAX
+from masthead.contract.printable import printable
+from masthead.errors import BadInput, BadUsage
+
+_LOGO_KINDS = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".svg": "image/svg+xml",
+}
+_SHOWN_MAX = 60
+
+
+class Shown(Protocol):
+    """A setting with its value as text; ``is_set`` is false if it is the default."""
+
+    @property
+    def name(self) -> str:
+        """The name of the setting."""
+        ...
+
+    @property
+    def value(self) -> str:
+        """Its value as text."""
+        ...
+
+    @property
+    def is_set(self) -> bool:
+        """Whether it was set."""
+        ...
+
+    @property
+    def meaning(self) -> str:
+        """What it means, in one line."""
+        ...
+
+
+def named_value(setting: str, such_as: str) -> tuple[str, str]:
+    """Return the name and the value of ``NAME=VALUE``. Raises BadUsage for a text without ``=``."""
+    name, found, value = setting.partition("=")
+    if not found:
+        raise BadUsage(f"{setting!r} gives no value: write NAME=VALUE, such as {such_as}")
+    return name, value
+
+
+def logo_in(file: Path) -> str:
+    """Return the logo in a file as a data URL.
+
+    Raises BadUsage for the name of another kind of file, BadInput if the file cannot be read.
+    """
+    kind = _LOGO_KINDS.get(file.suffix.lower())
+    if kind is None:
+        raise BadUsage(f"{file} is no logo: its name ends with {', '.join(_LOGO_KINDS)}")
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(LOGO_BYTES_MAX + 1)
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}") from error
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def setting_line(shown: Shown) -> str:
+    """Return the line of a list of settings: name, value, whether it is the default, meaning."""
+    value = shown.value
+    value = value if len(value) <= _SHOWN_MAX else f"{value[:_SHOWN_MAX]}…"
+    default = "" if shown.is_set else "(default)"
+    return f"{shown.name}\t{printable(value)}\t{default}\t{shown.meaning}"
