@@ -3,8 +3,8 @@
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
 #   make check         lint format-check types imports, and the tests that need neither PostgreSQL
 #                      nor a process: 90 seconds
-#   make test          every check: lint format-check types imports tests; about 7 minutes
-#                      (all times are for two idle processors;
+#   make test          every check: lint format-check types imports tests; about 8 minutes
+#                      (the target is 5; all times are for two idle processors;
 #                      lock-check and docs-check run a part of tests)
 #   make test ARGS=tests/mirror
 #                      only a part of the tests: seconds

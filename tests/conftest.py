@@ -70,7 +70,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def _fits_citus(item: pytest.Item) -> bool:
     callspec = getattr(item, "callspec", None)
     is_of_postgresql = callspec is not None and callspec.params.get("store") == "postgresql"
-    return is_of_postgresql and item.get_closest_marker("one_server") is None
+    others = ("one_server", "not_on_citus")
+    return is_of_postgresql and not any(map(item.get_closest_marker, others))
 
 
 @pytest.hookimpl(tryfirst=True)

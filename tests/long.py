@@ -92,13 +92,17 @@ FILES_ON_CITUS = {
     "billing/test_debit_returns.py",
     "billing/test_debit_runs.py",
     "billing/test_held_addresses.py",
+    "billing/test_journal.py",
     "billing/test_letters.py",
     "billing/test_mail_sending.py",
     "billing/test_order_tax.py",
     "billing/test_outbox.py",
+    "billing/test_payer_statements.py",
+    "billing/test_payments.py",
     "billing/test_reminders.py",
     "billing/test_renewing.py",
     "circulation/test_closing.py",
+    "circulation/test_new_readers.py",
     "circulation/test_opening.py",
     "circulation/test_operation.py",
     "circulation/test_orders.py",
@@ -121,6 +125,10 @@ FILES_ON_CITUS = {
 """Files whose tests run on SQLite and, as `make test-citus`, on Citus, which is a PostgreSQL that
 refuses more. Only ``--every`` also runs them on a single PostgreSQL server, except those that
 Citus cannot run (``ONE_SERVER``)."""
+
+NOT_ON_CITUS = pytest.mark.not_on_citus
+"""For tests of a file that also runs on Citus, where other tests of the file say the same: their
+second database is one PostgreSQL server, in the long form."""
 
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
@@ -246,6 +254,8 @@ def left_out(
         if _has_neighbour_on_sqlite(item):
             if _is_near_sqlite(item):
                 item.add_marker(ONLY_EVERY)
+            elif item.get_closest_marker("not_on_citus"):
+                item.add_marker(_HAS_NEIGHBOUR)
             elif _runs_on_citus(item):
                 item.add_marker(_RUNS_ON_CITUS)
             elif _file_of(item) in FILES_SHORT_ON_SQLITE:

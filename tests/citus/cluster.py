@@ -30,6 +30,9 @@ WORKERS = 2
 SETTINGS = {
     # Programs of the wheel have no TLS.
     "citus.node_conninfo": "sslmode=disable",
+    # Sessions between nodes are kept for the next transaction, as many as one has use for. To make
+    # them again, with all that each reads of the catalog, was a seventh of the work.
+    "citus.max_cached_conns_per_worker": "8",
     # A table is created shard by shard: these are quick, and still two on each worker.
     "citus.shard_count": "4",
     # Each session of the tests can have one on every other node.
