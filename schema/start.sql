@@ -1218,7 +1218,7 @@ CREATE TABLE claims (
     cents INTEGER NOT NULL,
     end_to_end_id TEXT NOT NULL,
     sequence TEXT NOT NULL CHECK (sequence IN ('FRST', 'RCUR', 'OOFF', 'FNAL')),
-    status TEXT NOT NULL CHECK (status IN ('sent', 'paid', 'returned')),
+    status TEXT NOT NULL CHECK (status IN ('sent', 'paid', 'returned', 'cancelled')),
     payment_id INTEGER,
     returned_on TEXT,
     return_reason TEXT,

@@ -65,6 +65,7 @@ def test_the_same_values_again_change_nothing(desk: Desk) -> None:
     [
         ({"due_days": "30", "seller_iban": "DE00"}, "seller_iban: 'DE00' is not an IBAN"),
         ({"due_days": "30", "due_day": "30"}, "billing has no setting 'due_day'"),
+        ({"templates": "/nonexistent"}, "there is no folder /nonexistent for the setting"),
         ({"due_days": "30", "credit_note_number": "{year}-{number:06}"}, "the same number"),
     ],
 )

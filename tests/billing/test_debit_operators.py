@@ -20,6 +20,7 @@ from tests.billing.dying_debits import MODULE, hand_in
 from tests.circulation.dying import Dying
 from tests.circulation.statements import counting
 from tests.long import SHORT_ON_SQLITE
+from tests.servers import masthead
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,6 +57,16 @@ def test_a_run_whose_file_has_no_folder_hands_in_nothing(
     )
     assert "there is no folder" in capsys.readouterr().err
     assert claims(collector, "invoice_id") == []
+
+
+def test_a_run_whose_file_exists_hands_in_nothing(collector: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "debits.xml"
+    path.write_text("mine")
+    words = ("debit", "run", f"--on={DAY}", f"--to={path}", f"--account={collector.account_id}")
+    said = masthead(*words, database=collector.url, exit_status=1).stderr
+    assert said == f"{path} exists already: it is not replaced; --replace replaces it\n"
+    assert claims(collector, "invoice_id") == []
+    assert path.read_text() == "mine"
 
 
 @SHORT_ON_SQLITE

@@ -45,8 +45,8 @@ def test_a_month_is_written_as_csv_and_never_over_another_file(
         *("2026-11-01", "3900", "deferred", "2.00", "", "USD", "earned: Tide", "", "")
     ]
     assert last[3:] == ["bank", "", "0.90", "USD", "paid back", "", "3"]
-    said = run(filled, capsys, *wanted, status=2)
-    assert said == f"--to: {path} exists: --replace replaces it\n"
+    said = run(filled, capsys, *wanted, status=1)
+    assert said == f"{path} exists already: it is not replaced; --replace replaces it\n"
     assert path.read_bytes() == written
     days = ("--from=2026-11-02", "--until=2026-11-02", f"--to={path}", "--replace")
     assert "3 rows of the journal, 2026-11-02 to 2026-11-02" in run(
@@ -87,6 +87,8 @@ def test_the_check_is_printed_and_fails_where_the_books_disagree(
     printed = run(filled, capsys, "journal", "check")
     assert "The journal agrees with the books in 12 sums." in printed
     assert "deferred" in run(filled, capsys, "journal", "balances", "--day=2026-10-31")
+    said = run(filled, capsys, "journal", "check", "--day=2190-01-01", status=1)
+    assert said.startswith("2190-01-01 is still to come: the books end with ")
     filled.connection.change("UPDATE payments SET fee = 0 WHERE payment_id = 1")
     said = run(filled, capsys, "journal", "check", status=1)
     assert "fees: 0.50 USD is booked, 0.00 USD by the fees of payments" in said

@@ -18,7 +18,7 @@ MONTH = "2190-01"
 
 REFUSED = {
     *("billing close", "mail cancel", "mail release"),
-    *("debit run", "debit file", "debit collected"),
+    *("debit run", "debit file", "debit cancel", "debit collected"),
 }
 """What works on a small publisher only after a month, after a mail, or in euros."""
 
@@ -157,6 +157,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "debit run": ("--on=2190-01-01",),
     "debit list": (),
     "debit file": ("1", "{}/debits.xml"),
+    "debit cancel": ("1",),
     "debit collected": ("1", "--on=2190-01-01"),
     "debit returns": ("{}/report.xml",),
 }

@@ -188,6 +188,25 @@ def test_the_bank_has_collected(collector: Desk, finance: Browser) -> None:
     )
 
 
+def test_a_file_that_the_bank_never_got_is_cancelled_after_a_look(
+    collector: Desk, finance: Browser
+) -> None:
+    sign(collector)
+    hand_in(finance, collected_on=DAY)
+    assert "The bank never got it" in said(finance, "/direct-debit/1")
+    looked = send(finance, "/direct-debit/1/cancel")
+    assert "1 invoice of 12.84 EUR can be handed in again." in text_of(looked.text)
+    assert [row["status"] for row in collector.table("claims")] == ["sent"]
+    page = save(finance, "/direct-debit/1/cancel")
+    assert "1 invoice of 12.84 EUR can be handed in again." in page
+    assert "1 cancelled" in page
+    assert "File for the bank" not in page
+    assert [row["status"] for row in collector.table("claims")] == ["cancelled"]
+    assert "1 invoice of 12.84 EUR will be collected" in text_of(
+        look(finance, collected_on=DAY).text
+    )
+
+
 def test_a_claim_that_came_back_says_why(collector: Desk, finance: Browser) -> None:
     sign(collector)
     hand_in(finance, collected_on=DAY)

@@ -99,10 +99,14 @@ class ClaimEntries:
         if entry.cents != claim.cents:
             claimed = in_currency(claim.cents, self._change.currency)
             return self._unknown(claim, f"its claim is {claimed}: the amount differs")
+        if claim.status == "cancelled":
+            return self._unknown(claim, "its debit run was cancelled")
         return self._unknown(claim, "the bank refused its claim before")
 
     def _returned(self, entry: Entry, claim: Claim) -> Settled:
         currency = self._change.currency
+        if claim.status == "cancelled":
+            return self._unknown(claim, "its debit run was cancelled")
         if claim.status == "returned":
             if entry.fee > claim.fee:
                 said = in_currency(entry.fee, currency)
@@ -129,7 +133,8 @@ class ClaimEntries:
         which, parts = self._selected(run, name)
         with_bank = sum(each.cents for each in parts if each.status == "sent")
         # What came back without a payment was refused: the bank never collected it.
-        collected = sum(each.cents for each in parts if each.status != "returned" or each.was_paid)
+        held = ("sent", "paid")
+        collected = sum(each.cents for each in parts if each.status in held or each.was_paid)
         if entry.cents not in {with_bank, collected}:
             left = in_currency(with_bank, self._change.currency)
             return _of_batch("unknown", name, f"it names {said}, of which {left} is with the bank")

@@ -5,6 +5,7 @@ invoices are numbered, and to which accounts the journal posts.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from masthead.billing.settings import (
@@ -91,9 +92,9 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
     """Change settings, by name; "" gives one its default again.
 
     Raises BadInput for a name that no setting has, for a bad value, for two settings that do not
-    fit together, and for a change that an account that bills cannot make: an invoice needs the
-    seller, and when tax is due is fixed. Raises BadUsage if the packages that check an IBAN or a
-    VAT number are not installed.
+    fit together, for a folder of templates that is not there, and for a change that an account that
+    bills cannot make: an invoice needs the seller, and when tax is due is fixed. Raises BadUsage if
+    the packages that check an IBAN or a VAT number are not installed.
     """
     texts = {name: stored_text(name, text) for name, text in values.items()}
     with books.change(dry_run=dry_run) as change:
@@ -101,6 +102,8 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
         changed = {name: text for name, text in texts.items() if before.get(name, "") != text}
         after = settings_from((name, text) for name, text in (before | changed).items() if text)
         check_alike(after)
+        if "templates" in changed and after.templates and not Path(after.templates).is_dir():
+            raise BadInput(f"there is no folder {after.templates} for the setting templates")
         if change.billing_begun_on is not None:
             now = texts_of(settings_from(before.items()))
             _check_running(change.billing_begun_on, now, texts_of(after))

@@ -132,7 +132,7 @@ def _import(change: Operation, name: str, rejections: Iterator[Rejection]) -> Im
                 if claim.claim_id in seen:
                     continue
                 seen.add(claim.claim_id)
-                if claim.status == "returned":
+                if claim.status in {"returned", "cancelled"}:
                     known += 1
                 else:
                     backs.append(Back(claim, day, reason, min(each.fee, CENTS_MAX)))

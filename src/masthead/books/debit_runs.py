@@ -29,12 +29,14 @@ from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation
 
 __all__ = [
+    "Cancelled",
     "Claim",
     "File",
     "Made",
     "Part",
     "Run",
     "Shown",
+    "cancel",
     "claims_of",
     "file_of",
     "listed_runs",
@@ -102,9 +104,9 @@ class Shown(NamedTuple):
         for each in self.parts:
             number, cents = sums.get(each.status, (0, 0))
             sums[each.status] = (number + each.claims, cents + each.cents)
-        words = {"sent": "with the bank", "paid": "paid", "returned": "returned"}
         for status, (number, cents) in sorted(sums.items()):
-            said += f"; {number} {words[status]} ({in_currency(cents, self.currency)})"
+            words = "with the bank" if status == "sent" else status
+            said += f"; {number} {words} ({in_currency(cents, self.currency)})"
         return said
 
 
@@ -186,6 +188,45 @@ def _creditor(change: Operation, settings: BillingSettings) -> str:
     return msgspec.json.encode(creditor._asdict()).decode()
 
 
+class Cancelled(NamedTuple):
+    """A run that was cancelled."""
+
+    run: Run
+    currency: str
+
+    @property
+    def sentence(self) -> str:
+        """Which run was cancelled, and what can be collected again."""
+        run = self.run
+        return (
+            f"debit run {run.debit_run_id} is cancelled: {counted(run.claims, 'invoice')} of "
+            f"{in_currency(run.cents, self.currency)} can be handed in again"
+        )
+
+
+def cancel(books: Books, run_id: int, *, dry_run: bool = False) -> Cancelled:
+    """Cancel a run whose file the bank never got; its invoices can be handed in again.
+
+    What credits of payers settled stays settled. Raises NotFound if there is no such run. Raises
+    BadInput if it was cancelled, or if the bank has answered: a claim was paid or came back.
+    """
+    with books.change(dry_run=dry_run) as change:
+        check_bills(change)
+        found = debit_runs.find_run(change, run_id)
+        states = {each.status for each in debit_runs.parts_of_run(change, run_id)}
+        if states == {"cancelled"}:
+            raise BadInput(f"debit run {run_id} was cancelled before")
+        if states != {"sent"}:
+            raise BadInput(
+                f"the bank has answered to debit run {run_id}, so it has the file: only a run that "
+                "was not handed in can be cancelled"
+            )
+        debit_runs.cancel_claims(change, run_id)
+        done = Cancelled(found, change.currency)
+        change.say(done.sentence)
+    return done
+
+
 class File(NamedTuple):
     """The file of a run: its text, piece by piece, which can be read once."""
 
@@ -202,6 +243,8 @@ def file_of(books: Books, run_id: int) -> Iterator[File]:
     """
     with books.scan() as reading:
         found = debit_runs.find_run(reading, run_id)
+        if any(each.status == "cancelled" for each in debit_runs.parts_of_run(reading, run_id)):
+            raise BadInput(f"debit run {run_id} was cancelled: its file is not for the bank")
         debit_runs.check_accounts(reading, run_id)
         collection = Collection(
             found.version,

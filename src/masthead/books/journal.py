@@ -139,9 +139,12 @@ def balances(books: Books, day: str | None = None) -> Report:
 def check(books: Books, day: str | None = None) -> Checked:
     """Compare the journal with the books, as of the end of a day; None counts everything.
 
-    Raises BadInput for what is no day, and MastheadError if the account does not bill.
+    Raises BadInput for what is no day and for one to come, and MastheadError if the account does
+    not bill.
     """
     with books.scan() as reading:
+        if day is not None and check_day(day) > reading.today:
+            raise BadInput(f"{day} is still to come: the books end with {reading.today}")
         return checked(reading, check_bills(reading), day)
 
 

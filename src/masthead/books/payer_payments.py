@@ -215,7 +215,9 @@ def receive(
 def _payer(change: Operation, named: Invoice | None, subscriber_id: int | None) -> int:
     if named is None:
         if subscriber_id is None:
-            raise BadInput("a payment names an invoice or a payer", field="invoice")
+            raise BadInput(
+                "a payment names an invoice or a payer", field="invoice", code="names_no_invoice"
+            )
         payer_named(change, subscriber_id)  # Raises NotFound if there is none.
         return subscriber_id
     if named.kind == "credit_note":

@@ -1,4 +1,4 @@
-"""``masthead debit``: run, list, file, collected, returns."""
+"""``masthead debit``: run, list, file, cancel, collected, returns."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ from masthead.bank_files.pain008 import VERSIONS
 from masthead.books import Books, debit_collections, debit_returns, debit_runs
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, say
+from masthead.cli.new_files import check_new, replace_option, written
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage, MastheadError
-from masthead.private_files import new_file
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _SHOWN_MAX = 100
@@ -34,6 +34,7 @@ def debit_group() -> None:
     help="The format of the file that the bank asks for.",
 )
 @click.option("--to", "path", type=_FILE, help="Also write the file for the bank.")
+@replace_option
 @dry_run
 @account_options
 def run(
@@ -43,6 +44,7 @@ def run(
     account: int | None,
     database: str,
     *,
+    replace: bool,
     dry_run: bool,
 ) -> None:
     """Hand in all invoices that the bank can collect on a day.
@@ -54,6 +56,8 @@ def run(
     """
     if path is not None and not path.parent.is_dir():
         raise BadUsage(f"--to: there is no folder {path.parent}: nothing was handed in")
+    if path is not None:
+        check_new(path, replace=replace)
     books = books_of(account, database)
     done = debit_runs.run(books, day, version=version, dry_run=dry_run)
     say(done, dry_run=dry_run)
@@ -71,22 +75,37 @@ def run(
 @debit_group.command("file")
 @click.argument("run_id", type=ID, metavar="RUN")
 @click.argument("path", type=_FILE, metavar="FILE")
+@replace_option
 @account_options
-def file(run_id: int, path: Path, account: int | None, database: str) -> None:
+def file(run_id: int, path: Path, account: int | None, database: str, *, replace: bool) -> None:
     """Write the file of a run for the bank (pain.008): the same bytes each time.
 
     A bank takes a file once: it knows the id of one that it has.
     """
+    check_new(path, replace=replace)
     _write(books_of(account, database), run_id, path)
 
 
 def _write(books: Books, run_id: int, path: Path) -> None:
     with debit_runs.file_of(books, run_id) as made:
-        with new_file(path) as out:
+        with written(path) as out:
             out.writelines(made.pieces)
         run = made.run
         claims = counted(run.claims, "claim")
         click.echo(f"{printable(path)}: {run.version}, {claims}, id {run.message_id}")
+
+
+@debit_group.command("cancel")
+@click.argument("run_id", type=ID, metavar="RUN")
+@dry_run
+@account_options
+def cancel(run_id: int, account: int | None, database: str, *, dry_run: bool) -> None:
+    """Cancel a run whose file you did not give to the bank.
+
+    Its invoices are open as before, and the next run collects them. If the bank has the file,
+    cancel it there, and read its report with `masthead debit returns`.
+    """
+    say(debit_runs.cancel(books_of(account, database), run_id, dry_run=dry_run), dry_run=dry_run)
 
 
 @debit_group.command("list")

@@ -1,9 +1,6 @@
 """``masthead journal``: export, check, balances."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 import click
 
@@ -13,9 +10,9 @@ from masthead.books import journal
 from masthead.books.journal import Days, days_between, days_of
 from masthead.circulation.tables import lines
 from masthead.cli.books_options import Day, account_options, books_of, raw
+from masthead.cli.new_files import check_new, replace_option, written
 from masthead.contract.printable import counted
 from masthead.errors import BadUsage, MastheadError
-from masthead.private_files import new_file
 from masthead.reporting.csv_files import write_rows
 
 
@@ -48,7 +45,7 @@ def journal_group() -> None:
     required=True,
     help="The file. For DATEV, its name begins with EXTF_.",
 )
-@click.option("--replace", is_flag=True, help="Replace the file if it exists.")
+@replace_option
 @raw
 @account_options
 def export_command(
@@ -75,30 +72,17 @@ def export_command(
             f"--to: DATEV reads files whose names begin with {FILE_PREFIX}, such as "
             f"{FILE_PREFIX}{path.stem or 'journal'}.csv"
         )
-    if path.exists() and not replace:
-        raise BadUsage(f"--to: {path} exists: --replace replaces it")
+    check_new(path, replace=replace)
     encoding = ENCODING if kind == "datev" else "utf-8"
     with (
         journal.export(books_of(account, database), days) as found,
-        _written(path, encoding) as out,
+        written(path, encoding) as out,
     ):
         if kind == "datev":
             count = sum(1 for line in found.as_datev() if out.write(line.decode(ENCODING))) - 2
         else:
             count = write_rows(found.as_csv(), out, is_raw=is_raw) - 1
     click.echo(f"{path}: {counted(count, 'row')} of the journal, {days.name}")
-
-
-@contextmanager
-def _written(path: Path, encoding: str) -> Iterator[IO[str]]:
-    """Yield a file that takes the place of ``path`` once it is written as a whole."""
-    partial = path.with_name(f"{path.name}.part")
-    try:
-        with new_file(partial, encoding=encoding) as out:
-            yield out
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _days(month: str | None, first: str | None, last: str | None) -> Days:

@@ -125,4 +125,6 @@ def _write(
         click.echo(f"left out, because they have no address: subscriptions {ids}")
     for path in paths:
         click.echo(f"{printable(path)} was written")
+    if file is not None and not paths and not preview:
+        click.echo(f"{printable(file)} was not written, since there is nothing to print")
     end_of(dry_run=preview)

@@ -116,6 +116,8 @@ def select(account: int | None, database: str) -> None:
         click.echo(f"{_payer(each)}: written off, level {each.level.level}")
         click.echo(f"  {_line(each, found.currency)}")
     click.echo(found.sentence)
+    if found.letters or found.write_offs:
+        click.echo("`masthead reminders send` records them")
 
 
 def _payer(late: reminders.Due) -> str:
@@ -143,7 +145,13 @@ def send(account: int | None, database: str, *, dry_run: bool) -> None:
     levels say is done: subscriptions end, or what is open is written off. A second call on the same
     day finds nobody.
     """
-    say(reminders.send(books_of(account, database), dry_run=dry_run), dry_run=dry_run)
+    done = reminders.send(books_of(account, database), dry_run=dry_run)
+    say(done, dry_run=dry_run)
+    if done.letters and not dry_run:
+        click.echo(
+            "`masthead reminders pdf --into FOLDER` writes the letters, and `masthead mail send` "
+            "sends those that go by e-mail"
+        )
 
 
 @reminders_group.command("pdf")

@@ -233,7 +233,7 @@ def automatic(account: int | None, database: str, *, dry_run: bool) -> None:
     required=True,
     help="File for the letters, which ends in .pdf; one that exists is not replaced.",
 )
-@click.option("--on", "day", type=Day(), help="The day of the announcements; today by default.")
+@click.option("--sent", "day", type=Day(), help="The day of the announcements; today by default.")
 @account_options
 def announcements(file: Path, day: str | None, account: int | None, database: str) -> None:
     """Write the letters that announce automatic renewals, by the templates of the account.

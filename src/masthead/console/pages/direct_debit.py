@@ -126,10 +126,11 @@ def _state(run: ShownRun) -> tuple[str, str]:
             (run.with_bank, "with the bank"),
             (run.paid, "collected"),
             (run.returned, "came back"),
+            (run.cancelled, "cancelled"),
         )
         if number
     ]
-    kind = "warn" if run.with_bank else "bad" if run.returned else "good"
+    kind = "warn" if run.with_bank else "bad" if run.returned else "good" if run.paid else ""
     return listed(parts), kind
 
 
@@ -184,6 +185,12 @@ def _collected(books: Books, key: int, form: Form) -> str:
     return said
 
 
+def _cancelled(books: Books, key: int, _form: Form) -> str:
+    run = debit_runs.cancel(books, key).run
+    invoices = counted(run.claims, "invoice")
+    return f"{invoices} of {in_currency(run.cents, books.currency)} can be handed in again"
+
+
 pages = [
     get("/direct-debit", overview),
     post("/direct-debit/new", make, Action.BILL),
@@ -202,6 +209,20 @@ pages = [
             lambda _key, state: day_in_words(str(state["collected_on"])),
             "A bank file that you read books this itself. Do it here if you read none.",
             confirms=True,
-        )
+        ),
+        RecordForm(
+            "/direct-debit/{id:int}/cancel",
+            "The bank never got this file",
+            "Cancel it",
+            Action.BILL,
+            (),
+            _run,
+            _cancelled,
+            lambda key, _state: f"/direct-debit/{key}",
+            lambda _key, state: day_in_words(str(state["collected_on"])),
+            "Its invoices are open as before, and the next file collects them. If the bank has the "
+            "file, cancel it at the bank.",
+            confirms=True,
+        ),
     ),
 ]

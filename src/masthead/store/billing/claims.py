@@ -11,7 +11,7 @@ from masthead.billing.mandates import Scheme, SequenceType
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
-ClaimStatus = Literal["sent", "paid", "returned"]
+ClaimStatus = Literal["sent", "paid", "returned", "cancelled"]
 
 
 class Claim(NamedTuple):
@@ -113,7 +113,7 @@ def settled_claims_of(books: Reading, mandates: Iterable[int]) -> list[Claim]:
         JOIN mandates AS m ON m.account_id = :account_id AND m.mandate_id = c.mandate_id
         JOIN debit_runs AS r ON r.account_id = :account_id AND r.debit_run_id = c.debit_run_id
         WHERE c.account_id = :account_id AND c.mandate_id IN ({listed(mandates)})
-            AND c.status <> 'sent' AND m.status = 'active'
+            AND c.status IN ('paid', 'returned') AND m.status = 'active'
             AND substr(r.created_at, 1, 10) >= m.status_since
         ORDER BY c.mandate_id, c.claim_id
         """,

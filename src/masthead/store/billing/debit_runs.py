@@ -66,9 +66,10 @@ their payer; no invoice that is with the bank."""
 _WAS_USED = """
     EXISTS (SELECT 1 FROM claims AS b
         WHERE b.account_id = :account_id AND b.mandate_id = m.mandate_id
-            AND (b.status <> 'returned' OR b.payment_id IS NOT NULL))
+            AND (b.status IN ('sent', 'paid') OR b.payment_id IS NOT NULL))
     """
-"""Whether the bank has taken a claim of the mandate ``m``: one that it refused does not count."""
+"""Whether the bank has taken a claim of the mandate ``m``: one that it refused, and one that it
+never got, do not count."""
 
 
 def due_with_credit(books: Reading, day: str, issued_by: str) -> list[int]:
@@ -163,6 +164,31 @@ def drop_run(books: Operation, run_id: int) -> None:
     """Delete a run that has no claim."""
     books.change(
         "DELETE FROM debit_runs WHERE account_id = :account_id AND debit_run_id = :run_id",
+        run_id=run_id,
+    )
+
+
+def cancel_claims(books: Operation, run_id: int) -> None:
+    """Cancel all claims of a run, and take its day from their mandates."""
+    books.change(
+        """
+        UPDATE claims SET status = 'cancelled'
+        WHERE account_id = :account_id AND debit_run_id = :run_id
+        """,
+        run_id=run_id,
+    )
+    books.change(
+        """
+        UPDATE mandates SET used_on = (
+            SELECT max(r.collected_on) FROM claims AS c
+            JOIN debit_runs AS r
+                ON r.account_id = :account_id AND r.debit_run_id = c.debit_run_id
+            WHERE c.account_id = :account_id AND c.mandate_id = mandates.mandate_id
+                AND c.status <> 'cancelled')
+        WHERE account_id = :account_id AND mandate_id IN (
+            SELECT d.mandate_id FROM claims AS d
+            WHERE d.account_id = :account_id AND d.debit_run_id = :run_id)
+        """,
         run_id=run_id,
     )
 

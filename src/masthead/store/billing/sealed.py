@@ -6,7 +6,7 @@ another key (decisions, "Bank accounts of mandates").
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from masthead.contract.moments import second_in
+from masthead.contract.moments import date_in
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store.database import Connection, Row, Value
 from masthead.store.secret import Secret
@@ -68,14 +68,18 @@ def reseal_ibans(connection: Connection, old: Secret | None) -> None:
     them.
     """
     if old is None:
-        connection.change(
-            """
-            UPDATE mandates SET iban = NULL, status = 'ended', status_since = :today, reason = :why
-            WHERE iban IS NOT NULL
-            """,
-            today=second_in("UTC", connection.now())[:10],
-            why=_LOST,
-        )
+        accounts = connection.rows_as(tuple[int, str], "SELECT account_id, time_zone FROM accounts")
+        for account_id, time_zone in accounts:
+            connection.change(
+                """
+                UPDATE mandates
+                SET iban = NULL, status = 'ended', status_since = :today, reason = :why
+                WHERE account_id = :account_id AND iban IS NOT NULL
+                """,
+                account_id=account_id,
+                today=date_in(time_zone, connection.now()),
+                why=_LOST,
+            )
         return
     rows = connection.rows_as(
         tuple[int, int, str],

@@ -11,7 +11,7 @@ from masthead.store.books.operation import Reading
 
 
 class ShownRun(NamedTuple):
-    """A run: its day and sum, and the number of claims with the bank, paid and returned."""
+    """A run: its day and sum, and the number of its claims in each state."""
 
     debit_run_id: int
     created_at: str
@@ -21,6 +21,7 @@ class ShownRun(NamedTuple):
     with_bank: int
     paid: int
     returned: int
+    cancelled: int
 
 
 class ShownClaim(NamedTuple):
@@ -55,7 +56,8 @@ _RUNS = """
     SELECT r.debit_run_id, r.created_at, r.collected_on, r.claims, r.cents,
         count(CASE WHEN c.status = 'sent' THEN 1 END) AS with_bank,
         count(CASE WHEN c.status = 'paid' THEN 1 END) AS paid,
-        count(CASE WHEN c.status = 'returned' THEN 1 END) AS returned
+        count(CASE WHEN c.status = 'returned' THEN 1 END) AS returned,
+        count(CASE WHEN c.status = 'cancelled' THEN 1 END) AS cancelled
     FROM debit_runs AS r
     JOIN claims AS c ON c.account_id = :account_id AND c.debit_run_id = r.debit_run_id
     WHERE r.account_id = :account_id AND r.debit_run_id IN (

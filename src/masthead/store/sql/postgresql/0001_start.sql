@@ -1202,7 +1202,7 @@ CREATE TABLE claims (
     cents BIGINT NOT NULL,
     end_to_end_id TEXT COLLATE "C" NOT NULL,
     sequence TEXT COLLATE "C" NOT NULL CHECK (sequence IN ('FRST', 'RCUR', 'OOFF', 'FNAL')),
-    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('sent', 'paid', 'returned')),
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('sent', 'paid', 'returned', 'cancelled')),
     payment_id BIGINT,
     returned_on TEXT COLLATE "C",
     return_reason TEXT COLLATE "C",
