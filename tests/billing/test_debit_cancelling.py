@@ -141,7 +141,7 @@ def test_the_file_of_a_run_replaces_no_other(collector: Desk, tmp_path: Path) ->
     masthead(*words, database=collector.url)
     path.write_text("mine")
     said = masthead(*words, database=collector.url, exit_status=1).stderr
-    assert said == f"{path} exists already: it is not replaced; --replace replaces it\n"
+    assert said == f"{path} exists already: --replace replaces it\n"
     assert path.read_text() == "mine"
     masthead(*words, "--replace", database=collector.url)
     assert path.read_bytes() == file_of(collector)

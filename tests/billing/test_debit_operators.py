@@ -64,7 +64,7 @@ def test_a_run_whose_file_exists_hands_in_nothing(collector: Desk, tmp_path: Pat
     path.write_text("mine")
     words = ("debit", "run", f"--on={DAY}", f"--to={path}", f"--account={collector.account_id}")
     said = masthead(*words, database=collector.url, exit_status=1).stderr
-    assert said == f"{path} exists already: it is not replaced; --replace replaces it\n"
+    assert said == f"{path} exists already: --replace replaces it\n"
     assert claims(collector, "invoice_id") == []
     assert path.read_text() == "mine"
 

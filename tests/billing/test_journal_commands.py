@@ -46,7 +46,7 @@ def test_a_month_is_written_as_csv_and_never_over_another_file(
     ]
     assert last[3:] == ["bank", "", "0.90", "USD", "paid back", "", "3"]
     said = run(filled, capsys, *wanted, status=1)
-    assert said == f"{path} exists already: it is not replaced; --replace replaces it\n"
+    assert said == f"{path} exists already: --replace replaces it\n"
     assert path.read_bytes() == written
     days = ("--from=2026-11-02", "--until=2026-11-02", f"--to={path}", "--replace")
     assert "3 rows of the journal, 2026-11-02 to 2026-11-02" in run(

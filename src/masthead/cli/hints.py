@@ -22,7 +22,6 @@ HINTS = {
     "cut_off": "--allow-truncated loads it",
     "database_exists": "--replace replaces it",
     "datev_numbers": "`masthead billing settings` with NAME=VALUE sets it",
-    "file_exists": "--replace replaces it",
     "grace_without_date": "--grace-from gives it",
     "has_subscribers": "`masthead books open --account {account}` opens the books",
     "has_temporary_address": "`masthead subscription address {subscription} --back` ends it",

@@ -16,7 +16,7 @@ replace_option = click.option("--replace", is_flag=True, help="Replace the file 
 def check_new(path: Path, *, replace: bool = False) -> None:
     """Raise BadInput if a file exists that is not to be replaced."""
     if path.exists() and not replace:
-        raise BadInput(f"{path} exists already: it is not replaced", code="file_exists")
+        raise BadInput(f"{path} exists already: --replace replaces it")
 
 
 @contextmanager
