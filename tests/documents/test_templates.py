@@ -41,6 +41,7 @@ def test_a_copy_of_the_templates_makes_the_same_documents(folder: Path) -> None:
         "base.typ",
         "cancellation.typ",
         "cover_sheet.typ",
+        "gift_card.typ",
         "invoice.typ",
         "labels.typ",
         "reminder.typ",

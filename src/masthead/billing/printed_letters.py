@@ -137,3 +137,16 @@ class PrintedCover(Record, frozen=True, kw_only=True):
     last_code: str = ""
     pieces: int
     copies: int
+
+
+class PrintedGiftCard(Record, frozen=True, kw_only=True):
+    """The card for a gift: ``payer`` gives ``bundle`` to ``reader``, with a ``message``."""
+
+    written_on: str
+    language: Language
+    seller: Seller
+    reader: str = ""
+    payer: str = ""
+    bundle: str
+    begins_on: str | None = None
+    message: str = ""

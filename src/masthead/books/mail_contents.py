@@ -11,17 +11,22 @@ from typing import NamedTuple, Self
 from masthead.billing import printed_reminders
 from masthead.billing.mail_texts import MailWords, words_of
 from masthead.billing.printed import from_json
+from masthead.billing.reader_mails import language_of
 from masthead.billing.settings import BillingSettings
 from masthead.books.invoice_documents import appearance_of
 from masthead.documents.kinds import Printed
 from masthead.documents.rendering import Renderer
 from masthead.mail.messages import Attachment, Message
 from masthead.store.billing.printing import printed_of, reminder_printed
+from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.sending import Mail
 from masthead.store.books.operation import Reading
 
 _ADVERTISING = {"renewal"}
 """The kinds of mails that a reader may refuse: all others belong to a contract."""
+
+_OF_PAGES = {"sign_in_link", "password_link", "confirmation"}
+"""The kinds of mails about the readers' pages, in the language of the reader."""
 
 
 class _Document(NamedTuple):
@@ -59,10 +64,11 @@ class Contents(AbstractContextManager["Contents"]):
         found = self._document(reading, mail)
         if mail.address is None or found is None or found.words is None:
             return None
+        sender = publisher_name(reading) if mail.kind in _OF_PAGES else settings.seller_name
         answers = settings.mail_reply_to or settings.mail_from
         return Message(
             sender=settings.mail_from,
-            sender_name=settings.seller_name,
+            sender_name=sender,
             recipient=mail.address,
             subject=found.words.subject,
             text=found.words.text,
@@ -92,6 +98,8 @@ class Contents(AbstractContextManager["Contents"]):
             reminder = printed_reminders.from_json(stored)
             made = self._attached(f"{mail.kind}-{reminder.reminded_on}", reminder)
             return _Document(words, reminder.language, made)
+        if words is not None and mail.kind in _OF_PAGES:
+            return _Document(words, language_of(words.text))
         return _Document(words, self._settings.language)
 
     def _attached(self, name: str, printed: Printed) -> tuple[Attachment, ...]:

@@ -8,6 +8,7 @@ from masthead.billing.printed_announcements import PrintedAnnouncement
 from masthead.billing.printed_letters import (
     PrintedCancellation,
     PrintedCover,
+    PrintedGiftCard,
     PrintedLabels,
     PrintedRenewal,
     PrintedWelcome,
@@ -18,6 +19,7 @@ from masthead.documents.label_data import cover_data, labels_data
 from masthead.documents.letter_data import (
     announcement_data,
     cancellation_data,
+    gift_card_data,
     reminder_data,
     renewal_data,
     welcome_data,
@@ -34,6 +36,7 @@ _DATA: dict[type, Callable[[Any, Look], dict[str, Any]]] = {
     PrintedCancellation: cancellation_data,
     PrintedLabels: labels_data,
     PrintedCover: cover_data,
+    PrintedGiftCard: gift_card_data,
 }
 
 

@@ -13,6 +13,7 @@ from masthead.billing.printed_announcements import PrintedAnnouncement
 from masthead.billing.printed_letters import (
     PrintedCancellation,
     PrintedCover,
+    PrintedGiftCard,
     PrintedLabels,
     PrintedRenewal,
     PrintedWelcome,
@@ -29,6 +30,7 @@ Printed: TypeAlias = (
     | PrintedCancellation
     | PrintedLabels
     | PrintedCover
+    | PrintedGiftCard
 )
 """What a document prints."""
 
@@ -41,6 +43,7 @@ RECORDS: dict[str, type[Printed]] = {
     "cancellation": PrintedCancellation,
     "labels": PrintedLabels,
     "cover_sheet": PrintedCover,
+    "gift_card": PrintedGiftCard,
 }
 """The record of each template."""
 
@@ -81,7 +84,7 @@ def name_of(documents: Sequence[Printed]) -> str:
             return first.number
         case PrintedReminder() | PrintedAnnouncement():
             return f"{template} for subscriber {first.payer.subscriber_id}"
-        case PrintedLabels() | PrintedCover():
+        case PrintedLabels() | PrintedCover() | PrintedGiftCard():
             return f"with the {template}{'' if template.endswith('s') else 's'}"
         case _:
             return f"{template} for subscriber {first.recipient.subscriber_id}"

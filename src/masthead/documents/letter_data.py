@@ -6,6 +6,7 @@ from masthead.billing.printed import Payer
 from masthead.billing.printed_announcements import PrintedAnnouncement
 from masthead.billing.printed_letters import (
     PrintedCancellation,
+    PrintedGiftCard,
     PrintedRenewal,
     PrintedWelcome,
 )
@@ -143,6 +144,25 @@ def cancellation_data(printed: PrintedCancellation, look: Look) -> dict[str, Any
         "is_refund": printed.is_refund,
         "refunded": words.money(printed.refunded) if printed.refunded else "",
         "credit_notes": [text_of(each) for each in printed.credit_notes],
+    }
+
+
+def gift_card_data(printed: PrintedGiftCard, look: Look) -> dict[str, Any]:
+    """Return what a template gets of the card for a gift, which has no address."""
+    words = Words(printed.language, "EUR")
+    return shared_data(
+        printed.seller,
+        Payer(subscriber_id=0),
+        words=words,
+        day=printed.written_on,
+        title=printed.bundle,
+        look=look,
+    ) | {
+        "reader": text_of(printed.reader),
+        "payer": text_of(printed.payer),
+        "bundle": text_of(printed.bundle),
+        "begins_on": words.day(printed.begins_on),
+        "message": text_of(printed.message),
     }
 
 

@@ -9,6 +9,7 @@ from masthead.billing.printed_letters import (
     Label,
     PrintedCancellation,
     PrintedCover,
+    PrintedGiftCard,
     PrintedLabels,
     PrintedRenewal,
     PrintedWelcome,
@@ -26,6 +27,10 @@ _ISSUES = {"en": ("Winter 2026", "Autumn 2027"), "de": ("Winter 2026", "Herbst 2
 _CONSENT = {
     "en": "Yes, renew my subscription each year until I say stop.",
     "de": "Ja, das Abonnement soll sich jährlich verlängern, bis ich kündige.",
+}
+_MESSAGE = {
+    "en": "Happy birthday, and many good hours with it!",
+    "de": "Alles Gute zum Geburtstag, und viele gute Stunden damit!",
 }
 _REASON = {"en": "no time to read", "de": "keine Zeit zum Lesen"}
 FRIEND = Payer(
@@ -59,6 +64,7 @@ def _letters(language: Language) -> Iterator[tuple[str, Printed]]:
     yield "cancellation", cancellation(language)
     yield "labels", labels(language)
     yield "cover-sheet", cover(language)
+    yield "gift-card", gift_card(language)
 
 
 def reminder(language: Language = "de", *, level: int = 1) -> PrintedReminder:
@@ -233,4 +239,18 @@ def cover(language: Language = "de") -> PrintedCover:
         last_code="50999",
         pieces=42,
         copies=50,
+    )
+
+
+def gift_card(language: Language = "de") -> PrintedGiftCard:
+    """Return a made-up card for a gift."""
+    return PrintedGiftCard(
+        written_on=DAY,
+        language=language,
+        seller=SELLER,
+        reader="Ida Kessler",
+        payer="Robin Okafor",
+        bundle=_BUNDLE[language],
+        begins_on="2026-12-24",
+        message=_MESSAGE[language],
     )

@@ -13,7 +13,16 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
 MailKind = Literal[
-    "invoice", "credit_note", "reminder", "announcement", "welcome", "cancellation", "renewal"
+    "invoice",
+    "credit_note",
+    "reminder",
+    "announcement",
+    "welcome",
+    "cancellation",
+    "renewal",
+    "sign_in_link",
+    "password_link",
+    "confirmation",
 ]
 """What a mail is about. A receipt is sent as ``invoice``."""
 

@@ -1,0 +1,320 @@
+"""The words of the mails about the readers' pages: links, and confirmations (billing, "E-mail").
+
+A confirmation says what the reader changed, and what that means. It names what is given of the
+values of its kind (:data:`VALUES`), and leaves out the sentences about the others.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from masthead.billing.mail_texts import MailWords, amount_of, day_of, one_line
+from masthead.billing.printed import Language
+
+Confirmed = Literal[
+    "address",
+    "subscription_address",
+    "temporary_address",
+    "pause",
+    "resume",
+    "cancel",
+    "uncancel",
+    "renewal_on",
+    "renewal_off",
+    "order",
+    "gift",
+    "missing_copy",
+    "password",
+]
+"""What is confirmed."""
+
+Values = Mapping[str, str | int | None]
+"""Days are ``YYYY-MM-DD``, ``total`` and ``kept`` whole cents; other values are texts."""
+
+LINK_MINUTES = 30
+"""How long a link works."""
+
+_DAYS = {"until", "first", "last", "renews_on", "begins_on"}
+_CENTS = {"total", "kept"}
+_NAME = re.compile(r"{(\w+)}")
+
+_TEXTS: dict[Language, dict[str, str]] = {
+    "en": {
+        "hello": "Good day {name},",
+        "hello_nobody": "Good day,",
+        "sign_in_link": "Sign in to {publisher}",
+        "sign_in_link_text": "with this link you sign in to {publisher}:",
+        "password_link": "Set a password for {publisher}",
+        "password_link_text": "with this link you set a password for {publisher}:",
+        "link": "{url}",
+        "link_once": "It works once, within {minutes} minutes, in the browser in which you asked "
+        "for it. Give it to nobody.",
+        "link_not_you": "You did not ask for it? Then ignore this mail: nothing has changed.",
+        "not_you": "That was not you? Write to {contact} at once.",
+        "questions": "Questions? Write to {contact}.",
+    },
+    "de": {
+        "hello": "Guten Tag {name},",
+        "hello_nobody": "Guten Tag,",
+        "sign_in_link": "Anmelden bei {publisher}",
+        "sign_in_link_text": "mit diesem Link melden Sie sich bei {publisher} an:",
+        "password_link": "Passwort für {publisher} setzen",
+        "password_link_text": "mit diesem Link setzen Sie ein Passwort für {publisher}:",
+        "link": "{url}",
+        "link_once": "Er gilt einmal, {minutes} Minuten lang, in dem Browser, in dem Sie ihn "
+        "angefordert haben. Geben Sie ihn niemandem.",
+        "link_not_you": "Sie haben ihn nicht angefordert? Dann ist nichts zu tun: Es hat sich "
+        "nichts geändert.",
+        "not_you": "Das waren nicht Sie? Schreiben Sie sofort an {contact}.",
+        "questions": "Bei Fragen schreiben Sie an {contact}.",
+    },
+}
+"""The sentences that several mails share, by language."""
+
+_CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
+    "en": {
+        "address": (
+            "Your address was changed",
+            "we have changed your address. It is now:",
+            "{address}",
+            "It holds from {begins_on} on.",
+            "Until then, we send to your former address.",
+        ),
+        "subscription_address": (
+            "The address of your subscription to {publication}",
+            "we send {publication} to another address. It is now:",
+            "{address}",
+            "The first issue that goes there is {first_issue}.",
+        ),
+        "temporary_address": (
+            "Another address for {publication}",
+            "from {first} to {last}, we send {publication} to this address:",
+            "{address}",
+        ),
+        "pause": (
+            "Your pause of {publication}",
+            "your subscription to {publication} pauses from {first} to {last}.",
+            "You then receive no issues, and keep them: it now lasts until {until}.",
+        ),
+        "resume": (
+            "Your subscription to {publication} goes on",
+            "the pause of your subscription to {publication} ends on {last}.",
+            "It now lasts until {until}.",
+        ),
+        "cancel": (
+            "Your cancellation of {publication}",
+            "we confirm that you cancelled your subscription to {publication} on {first}.",
+            "It ends on {until}.",
+            "Until then you receive what is paid. It is not renewed.",
+        ),
+        "uncancel": (
+            "Your subscription to {publication} goes on",
+            "you took the cancellation of your subscription to {publication} back: it goes on.",
+        ),
+        "renewal_on": (
+            "Your subscription to {publication} renews automatically",
+            "your subscription to {publication} now renews automatically.",
+            "It is renewed by: {bundle}.",
+            "The next time is {renews_on}. We tell you before, with the price.",
+            "You agreed with these words: {words}",
+            "You can switch it off on your page at any time.",
+        ),
+        "renewal_off": (
+            "Your subscription to {publication} no longer renews automatically",
+            "your subscription to {publication} no longer renews automatically.",
+            "It ends on {until}.",
+        ),
+        "order": (
+            "Your order: {bundle}",
+            "thank you for your order: {bundle}.",
+            "The order has the number {number}.",
+            "It costs {total}.",
+            "It begins with {first_issue}.",
+        ),
+        "gift": (
+            "Your gift: {bundle}",
+            "thank you for your gift to {recipient}: {bundle}.",
+            "The order has the number {number}.",
+            "It costs {total}.",
+            "It begins on {begins_on}.",
+        ),
+        "missing_copy": (
+            "A copy of {issue} is on its way",
+            "you told us that {issue} is missing. We send you another copy.",
+        ),
+        "password": (
+            "Your password was set",
+            "a new password for your login was set on {first}. All devices were signed out.",
+        ),
+    },
+    "de": {
+        "address": (
+            "Ihre Adresse wurde geändert",
+            "wir haben Ihre Adresse geändert. Sie lautet jetzt:",
+            "{address}",
+            "Sie gilt ab dem {begins_on}.",
+            "Bis dahin liefern wir an Ihre bisherige Adresse.",
+        ),
+        "subscription_address": (
+            "Die Adresse Ihres Abonnements {publication}",
+            "wir liefern {publication} an eine andere Adresse. Sie lautet jetzt:",
+            "{address}",
+            "Die erste Ausgabe, die dorthin geht, ist {first_issue}.",
+        ),
+        "temporary_address": (
+            "Eine andere Adresse für {publication}",
+            "vom {first} bis zum {last} liefern wir {publication} an diese Adresse:",
+            "{address}",
+        ),
+        "pause": (
+            "Ihre Pause bei {publication}",
+            "Ihr Abonnement {publication} pausiert vom {first} bis zum {last}.",
+            "Sie erhalten dann keine Ausgaben und verlieren keine: Es läuft nun bis zum {until}.",
+        ),
+        "resume": (
+            "Ihr Abonnement {publication} geht weiter",
+            "die Pause Ihres Abonnements {publication} endet am {last}.",
+            "Es läuft nun bis zum {until}.",
+        ),
+        "cancel": (
+            "Ihre Kündigung von {publication}",
+            "wir bestätigen, dass Sie Ihr Abonnement {publication} am {first} gekündigt haben.",
+            "Es endet am {until}.",
+            "Bis dahin erhalten Sie, was bezahlt ist. Es wird nicht verlängert.",
+        ),
+        "uncancel": (
+            "Ihr Abonnement {publication} geht weiter",
+            (
+                "Sie haben die Kündigung Ihres Abonnements {publication} zurückgenommen: Es geht "
+                "weiter."
+            ),
+        ),
+        "renewal_on": (
+            "Ihr Abonnement {publication} verlängert sich automatisch",
+            "Ihr Abonnement {publication} verlängert sich von nun an automatisch.",
+            "Verlängert wird es durch: {bundle}.",
+            "Das nächste Mal ist der {renews_on}. Vorher nennen wir Ihnen den Preis.",
+            "Zugestimmt haben Sie mit diesen Worten: {words}",
+            "Sie können das auf Ihrer Seite jederzeit beenden.",
+        ),
+        "renewal_off": (
+            "Ihr Abonnement {publication} verlängert sich nicht mehr automatisch",
+            "Ihr Abonnement {publication} verlängert sich nicht mehr automatisch.",
+            "Es endet am {until}.",
+        ),
+        "order": (
+            "Ihre Bestellung: {bundle}",
+            "vielen Dank für Ihre Bestellung: {bundle}.",
+            "Die Bestellung hat die Nummer {number}.",
+            "Sie kostet {total}.",
+            "Sie beginnt mit {first_issue}.",
+        ),
+        "gift": (
+            "Ihr Geschenk: {bundle}",
+            "vielen Dank für Ihr Geschenk an {recipient}: {bundle}.",
+            "Die Bestellung hat die Nummer {number}.",
+            "Es kostet {total}.",
+            "Es beginnt am {begins_on}.",
+        ),
+        "missing_copy": (
+            "Ein Exemplar von {issue} ist unterwegs",
+            "Sie haben gemeldet, dass {issue} fehlt. Wir senden Ihnen ein anderes Exemplar.",
+        ),
+        "password": (
+            "Ihr Passwort wurde gesetzt",
+            (
+                "am {first} wurde ein neues Passwort für Ihre Anmeldung gesetzt. Alle Geräte "
+                "wurden abgemeldet."
+            ),
+        ),
+    },
+}
+"""The subject of each confirmation, and its sentences."""
+
+_NEEDS = {"Until then, we send to your former address.": "begins_on"}
+_NEEDS |= {"Bis dahin liefern wir an Ihre bisherige Adresse.": "begins_on"}
+_NEEDS |= {"Until then you receive what is paid. It is not renewed.": "until"}
+_NEEDS |= {"Bis dahin erhalten Sie, was bezahlt ist. Es wird nicht verlängert.": "until"}
+"""The values without which a sentence that names none says nothing."""
+
+VALUES: dict[Confirmed, tuple[str, ...]] = {
+    kind: tuple(dict.fromkeys(name for each in texts for name in _NAME.findall(each)))
+    for kind, texts in _CONFIRMED["en"].items()
+}
+"""The values that a confirmation of each kind can name."""
+
+
+def language_of(text: str) -> Language:
+    """Return the language of a mail's text, by its first word."""
+    languages: tuple[Language, ...] = get_args(Language)
+    word = text.partition(" ")[0]
+    return next((each for each in languages if _TEXTS[each]["hello"].startswith(f"{word} ")), "en")
+
+
+def words_of_link(
+    kind: Literal["sign_in_link", "password_link"],
+    language: Language,
+    *,
+    publisher: str,
+    name: str,
+    url: str,
+) -> MailWords:
+    """Return the words of the mail with a link; ``name`` is that of the reader."""
+    values = {"publisher": one_line(publisher), "name": one_line(name)}
+    values |= {"url": one_line(url), "minutes": str(LINK_MINUTES)}
+    sentences = [f"{kind}_text", "", "link", "", "link_once", "link_not_you"]
+    return _written(_TEXTS[language][kind], _named(language, sentences), language, values)
+
+
+def words_of_confirmation(
+    kind: Confirmed,
+    language: Language,
+    given: Values,
+    *,
+    publisher: str,
+    name: str,
+    contact: str,
+    currency: str,
+) -> MailWords:
+    """Return the words of the mail that confirms what a reader did; the subject has one line.
+
+    ``contact`` is whom the reader asks, "" for nobody.
+    """
+    values = {key: _value(key, given.get(key), language, currency) for key in VALUES[kind]}
+    subject, *said = _CONFIRMED[language][kind]
+    said = [each for each in said if _holds(each, values)]
+    values |= {"publisher": one_line(publisher), "name": one_line(name)}
+    values["contact"] = one_line(contact)
+    if contact:
+        said += ["", *_named(language, ["not_you", "questions"])]
+    return _written(subject, said, language, values)
+
+
+def _named(language: Language, names: list[str]) -> list[str]:
+    return [_TEXTS[language][each] if each else "" for each in names]
+
+
+def _holds(sentence: str, values: Mapping[str, str]) -> bool:
+    needed = {*_NAME.findall(sentence), *filter(None, [_NEEDS.get(sentence)])}
+    return all(values.get(each) for each in needed)
+
+
+def _value(key: str, value: str | int | None, language: Language, currency: str) -> str:
+    if value is None or value == "":
+        return ""
+    if key in _CENTS:
+        return amount_of(int(value), currency, language)
+    if key in _DAYS:
+        return day_of(str(value), language)
+    if key == "address":
+        return "\n".join(one_line(line) for line in str(value).splitlines() if line.strip())
+    return one_line(str(value))
+
+
+def _written(
+    subject: str, said: list[str], language: Language, values: Mapping[str, str]
+) -> MailWords:
+    hello = _TEXTS[language]["hello" if values["name"] else "hello_nobody"]
+    text = "\n".join(line.format(**values) for line in [hello, "", *said])
+    title = one_line(subject.format(**values))
+    return MailWords(title, f"{text}\n\n{values['publisher']}\n")
