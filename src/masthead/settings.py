@@ -203,6 +203,12 @@ SETTINGS = {
             0,
             65_535,
         ),
+        Setting(
+            "readers_url",
+            None,
+            "Address of the readers' pages as readers use it, without a path, for links in mails; "
+            "without it, the one that is listened at.",
+        ),
         Setting("account", None, "Id of the account."),
         Setting(
             "map",

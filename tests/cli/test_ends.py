@@ -35,6 +35,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "accounts add": ("2",),
     "accounts list": (),
     "accounts show": ("1",),
+    "accounts pages": ("1",),
     "accounts set": ("1", "--plan=Gold"),
     "accounts rotate-credentials": ("1",),
     "accounts rekey": ("--lost",),
@@ -58,7 +59,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "database status": (),
     **ON_FILES,
 }
-SERVING = {"serve", "demo", "console"}
+SERVING = {"serve", "demo", "console", "readers"}
 """What does not end by itself."""
 
 

@@ -49,6 +49,7 @@ ARGUMENTS = {
     "accounts show": ["1"],
     "audit": [],
     "console": ["--port=0"],
+    "readers": ["--port=0"],
     "erase": ["--account=1", "--subscriber=1", "--yes"],
     "export": ["{}/out", "--account=1"],
     "feed new-epoch": [],

@@ -50,6 +50,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "demo",
         "emulator",
         "console",
+        "readers",
         "operators",
         "operators add",
         "operators list",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead import log
 from masthead.store import accounts
 from tests.billing import bureau as billing
 from tests.circulation.desk import at_desk
 from tests.console.bookkeeping import Office
 from tests.console.browser import Console, serving_console
+from tests.console.log_lines import log_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,24 +21,9 @@ if TYPE_CHECKING:
     from tests.console.browser import Browser
     from tests.servers import Store
 
+__all__ = ["log_lines"]
+
 ROLES: tuple[Role, ...] = ("viewer", "clerk", "finance", "manager")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def log_lines() -> Iterator[list[str]]:
-    """The lines of the log; ``log.end_logs()`` waits for them.
-
-    A thread writes them, also between two tests, when pytest captures nothing.
-    """
-    lines: list[str] = []
-
-    def put(_writer: object, line: str) -> bool:
-        lines.append(line)
-        return True
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log._Writer, "_put", put)
-        yield lines
 
 
 @pytest.fixture(scope="module")

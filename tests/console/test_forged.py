@@ -37,7 +37,8 @@ FORGED: list[Mapping[str, str]] = [
 EDIT = "/subscribers/10/edit"
 
 
-def _filled(headers: Mapping[str, str], url: str) -> dict[str, str]:
+def filled(headers: Mapping[str, str], url: str) -> dict[str, str]:
+    """Return the headers with the address of the pages in place of ``{own}`` and ``{place}``."""
     place = urlsplit(url).netloc
     return {name: value.format(own=url, place=place) for name, value in headers.items()}
 
@@ -59,7 +60,7 @@ def test_a_form_that_another_site_sends_is_refused_even_with_the_token(
     browser: Browser, desk: Desk, headers: Mapping[str, str]
 ) -> None:
     """rules, "Forged requests": whoever knows the token, it is not the console's page."""
-    response = browser.post(EDIT, {"first_name": "Eve"}, headers=_filled(headers, browser.url))
+    response = browser.post(EDIT, {"first_name": "Eve"}, headers=filled(headers, browser.url))
     assert response.status_code == 403
     assert "Another site sent this form" in response.text
     assert _name(desk) == "Ada"
@@ -69,7 +70,7 @@ def test_a_form_that_another_site_sends_is_refused_even_with_the_token(
 def test_another_site_signs_nobody_in_or_out(
     browser: Browser, console: Console, headers: Mapping[str, str]
 ) -> None:
-    sent = _filled(headers, console.url)
+    sent = filled(headers, console.url)
     form = {"account": "1", "name": "manager", "password": PASSWORD}
     assert console.browser().post(SIGN_IN, form, headers=sent, token="").status_code == 403
     assert browser.post("/sign-out", headers=sent).status_code == 403

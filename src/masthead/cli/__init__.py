@@ -51,6 +51,7 @@ _COMMANDS = {
     "note": "complaints:note_group",
     "openapi": "serving:openapi",
     "operators": "console:operators_group",
+    "readers": "readers:readers_command",
     "order": "orders:order_group",
     "payer": "payers:payer",
     "payment": "payments:payment_group",

@@ -8,6 +8,7 @@ from hashlib import md5
 from typing import Literal, NamedTuple
 
 from masthead.contract.moments import date_in
+from masthead.errors import NotFound
 from masthead.store import logins, passwords
 from masthead.store.database import Connection, Store
 from masthead.store.login_candidates import LoginCandidates, LoginMatch, login_candidates
@@ -32,6 +33,21 @@ class Login(NamedTuple):
     def __repr__(self) -> str:
         """Return a text that does not contain what the reader typed."""
         return f"<Login of account {self.account_id}>"
+
+
+def login_of(connection: Connection, account_id: int, login: str, password: str) -> Login:
+    """Return what a reader typed as a login of an account, with the account's settings.
+
+    Raises NotFound if there is no such account.
+    """
+    found = connection.row_as(
+        tuple[str, int],
+        "SELECT time_zone, renewal_code_login FROM accounts WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    if found is None:
+        raise NotFound(f"there is no account {account_id}", code="unknown_account")
+    return Login(account_id, login, password, found[0], bool(found[1]))
 
 
 class CheckedLogin(NamedTuple):

@@ -7,8 +7,6 @@ its operator's password or role changes (decisions, "Sessions of the console"). 
 Sessions are stored in the counters, so a load never delays a sign-in.
 """
 
-import hashlib
-import re
 import secrets
 from functools import cache
 from typing import Literal, NamedTuple, get_args
@@ -20,26 +18,20 @@ from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, logins, passwords
 from masthead.store.database import Connection, Store
 from masthead.store.search_filters import ascii_lower
+from masthead.store.session_tokens import (
+    NOTED_EVERY_US,
+    SESSION_US,
+    cookie_of,
+    digest,
+    has_ended,
+    key_of,
+    new_token,
+)
 
 Role = Literal["clerk", "manager", "finance", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
-IDLE_US = 30 * 60 * 1_000_000
-"""The time after its last request at which a session ends, in microseconds."""
-
-SESSION_US = 12 * 60 * 60 * 1_000_000
-"""The time after its beginning at which a session ends, in microseconds."""
-
-AHEAD_US = 5 * 60 * 1_000_000
-"""How far clocks of machines may differ, in microseconds. A session further ahead has ended."""
-
-_NOTED_EVERY_US = 60 * 1_000_000
 _NAME_MAX = 50
-_PASSWORD_MIN = 10
-_PASSWORD_MAX = 1_000
-_CHARACTERS_MIN = 4
-_TOKEN_BYTES = 32
-_COOKIE = re.compile(r"(0|[1-9][0-9]{0,17})\.([A-Za-z0-9_-]+)", re.ASCII)
 
 LIMITS = logins.Limits(per_login=10, per_account=0)
 """The allowed wrong passwords of a name in 15 minutes, as in the login check of subscribers. An
@@ -60,11 +52,6 @@ def _nobodys_hash() -> str:
     process makes it once.
     """
     return passwords.HASHER.hash(secrets.token_hex())
-
-
-class _Key(NamedTuple):
-    account_id: int
-    token_hash: str
 
 
 class Operator(NamedTuple):
@@ -223,7 +210,7 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
         if not is_right or row is None:
             logins.count_failure(counters, LIMITS, _attempt(store, account_id, name, password), now)
             return None
-        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        token = new_token()
         counters.rows(
             "DELETE FROM operator_sessions WHERE account_id = :account_id AND begun_at < :before",
             account_id=account_id,
@@ -236,12 +223,12 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
             VALUES (:account_id, :token_hash, :operator_id, :sessions_from, :now, :now)
             """,
             account_id=account_id,
-            token_hash=_digest(token),
+            token_hash=digest(token),
             operator_id=row[1],
             sessions_from=row[4],
             now=now,
         )
-    return f"{account_id}.{token}"
+    return cookie_of(account_id, token)
 
 
 def find_session(store: Store, cookie: str) -> Operator | None:
@@ -249,7 +236,7 @@ def find_session(store: Store, cookie: str) -> Operator | None:
 
     It notes the session's use at most once a minute.
     """
-    key = _key(cookie)
+    key = key_of(cookie)
     if key is None:
         return None
     now = store.clock()
@@ -265,10 +252,8 @@ def find_session(store: Store, cookie: str) -> Operator | None:
         if not found:
             return None
         operator_id, sessions_from, begun_at, used_at = found
-        if now - used_at >= IDLE_US or now - begun_at >= SESSION_US:
+        if has_ended(begun_at, used_at, now):
             return None
-        if max(begun_at, used_at) > now + AHEAD_US:
-            return None  # a clock was ahead, so the session's end is unknown
         with store.reader() as connection:
             connection.set_tenant(key.account_id)
             row = connection.row_as(
@@ -282,7 +267,7 @@ def find_session(store: Store, cookie: str) -> Operator | None:
             )
         if row is None or sessions_from != row[-1]:
             return None
-        if now - used_at >= _NOTED_EVERY_US:
+        if now - used_at >= NOTED_EVERY_US:
             counters.rows(
                 """
                 UPDATE operator_sessions SET used_at = :now
@@ -296,13 +281,13 @@ def find_session(store: Store, cookie: str) -> Operator | None:
 
 def account_of_session(cookie: str) -> int | None:
     """Return the account of a session that may have ended; None if the cookie is not one."""
-    key = _key(cookie)
+    key = key_of(cookie)
     return key.account_id if key else None
 
 
 def end_session(store: Store, cookie: str) -> None:
     """End a session; do nothing if the cookie is not a session's."""
-    key = _key(cookie)
+    key = key_of(cookie)
     if key is None:
         return
     with store.counters() as counters:
@@ -326,17 +311,6 @@ def _end_all(store: Store, operator: Operator) -> None:
             account_id=operator.account_id,
             operator_id=operator.operator_id,
         )
-
-
-def _key(cookie: str) -> _Key | None:
-    found = _COOKIE.fullmatch(cookie)
-    if found is None:
-        return None
-    return _Key(int(found[1]), _digest(found[2]))
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.Attempt:
@@ -381,23 +355,24 @@ def _check_name(name: str) -> None:
 
 def _hashed(password: str, name: str) -> str:
     """Return the hash of a new password; raise BadInput if it is easy to guess."""
-    if not _PASSWORD_MIN <= len(password) <= _PASSWORD_MAX:
-        raise BadInput(
-            f"the password has {len(password)} characters: it needs {_PASSWORD_MIN} to "
-            f"{_PASSWORD_MAX}"
-        )
-    characters = {each for each in password.casefold() if not each.isspace()}
-    if len(characters) < _CHARACTERS_MIN:
-        raise BadInput(
-            f"the password needs {_CHARACTERS_MIN} different characters or more, besides spaces"
-        )
-    if not password.casefold().replace(name.casefold(), "").strip():
-        raise BadInput("the password is the name: choose another")
+    match passwords.weakness_of(password, name):
+        case "length":
+            raise BadInput(
+                f"the password has {len(password)} characters: it needs {passwords.LENGTH_MIN} to "
+                f"{passwords.LENGTH_MAX}"
+            )
+        case "characters":
+            raise BadInput(
+                f"the password needs {passwords.CHARACTERS_MIN} different characters or more, "
+                "besides spaces"
+            )
+        case "login":
+            raise BadInput("the password is the name: choose another")
     return passwords.HASHER.hash(password)
 
 
 def _is_password(hashed: str, password: str) -> bool:
     try:
-        return passwords.HASHER.verify(hashed, password[:_PASSWORD_MAX])
+        return passwords.HASHER.verify(hashed, password[: passwords.LENGTH_MAX])
     except VerifyMismatchError:
         return False

@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from hashlib import new as new_hash
 from hashlib import pbkdf2_hmac
+from typing import Literal
 
 import bcrypt
 from argon2 import PasswordHasher
@@ -23,6 +24,16 @@ from masthead.store.database import Store
 HASHER = PasswordHasher()
 """Argon2id with the default parameters of argon2-cffi: 64 MiB, three passes."""
 
+LENGTH_MIN = 10
+LENGTH_MAX = 1_000
+"""The characters that a password which people choose has at least and at most."""
+
+CHARACTERS_MIN = 4
+"""The different characters that it has at least, besides spaces."""
+
+Weakness = Literal["length", "characters", "login"]
+"""Why a password is easy to guess: its length, too few characters, or it is the login."""
+
 _PASSWORD_BYTES_MAX = 4_096
 """A longer password never fits: the rounds of phpass hash the whole password each time."""
 
@@ -33,6 +44,21 @@ _REPLACE = """
     UPDATE subscribers SET password_hash = :better
     WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND password_hash = :digest
     """
+
+
+def weakness_of(password: str, login: str) -> Weakness | None:
+    """Return why a password that somebody chose is easy to guess; None if it is not.
+
+    ``login`` is what it goes with: an operator's name, or an email address.
+    """
+    if not LENGTH_MIN <= len(password) <= LENGTH_MAX:
+        return "length"
+    characters = {each for each in password.casefold() if not each.isspace()}
+    if len(characters) < CHARACTERS_MIN:
+        return "characters"
+    if not password.casefold().replace(login.casefold(), "").strip():
+        return "login"
+    return None
 
 
 def fits(password: str, digest: str) -> bool:

@@ -32,12 +32,12 @@ class Cookie(NamedTuple):
         """Return the session, or '' if there is none."""
         return request.cookies.get(self.full_name, "")
 
-    def write(self, response: Response, session: str) -> None:
-        """Set the cookie until the browser closes; '' deletes it."""
+    def write(self, response: Response, session: str, *, seconds: int | None = None) -> None:
+        """Set the cookie until the browser closes, or for some seconds; '' deletes it."""
         response.set_cookie(
             self.full_name,
             session,
-            max_age=None if session else 0,
+            max_age=seconds if session else 0,
             path="/",
             secure=self.is_secure,
             httponly=True,

@@ -52,7 +52,7 @@ class Turns:
         The request's body must have been read. Raises BusyError if there is no place in the queue,
         or no turn in time, and ClientDisconnect if the client has gone.
         """
-        await self._take(request, _network(address))
+        await self._take(request, network_of(address))
         try:
             return await to_thread.run_sync(work, limiter=self._threads)
         finally:
@@ -122,7 +122,7 @@ async def _until_gone(request: Request) -> None:
         pass
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Return the address, or the network of an IPv6 address."""
     try:
         found = ip_address(address.partition("%")[0])

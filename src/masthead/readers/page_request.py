@@ -1,0 +1,238 @@
+"""A reader's request as the pages receive it, and the responses that pages return."""
+
+import secrets
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from masthead.books import opening
+from masthead.books.opening import Account
+from masthead.circulation.page_settings import PageSettings
+from masthead.errors import MastheadError
+from masthead.readers import languages
+from masthead.readers.forms import Form
+from masthead.readers.site import Site
+from masthead.readers.templating import template, words_of
+from masthead.readers.words import Words
+from masthead.store import Store, audit, reader_sessions
+from masthead.web import cookies
+from masthead.web.forgery import form_token
+from masthead.web.kept_input import OF_PAGE
+from masthead.web.page_request import ONCE_BYTES, WebRequest
+
+Offered = Callable[[PageSettings], bool]
+"""Whether the publisher offers a page."""
+
+
+class PageRequest(WebRequest):
+    """A request with its form, its site, and the reader who is signed in.
+
+    ``reader`` is the id of the subscriber, None if nobody is signed in. ``session`` is the text of
+    the session's cookie.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        store: Store,
+        site: Site,
+        form: Mapping[str, str],
+        *,
+        reader: int | None = None,
+        session: str = "",
+    ) -> None:
+        super().__init__(request, store, site.account_id, form)
+        self.site = site
+        self.settings = site.settings
+        self.reader = reader
+        self.session = session
+        self.kept: Mapping[str, str] = {}
+        """Input of the page's form that was kept while its reader signed in again."""
+        self._renewed = ""
+
+    @property
+    def subscriber_id(self) -> int:
+        """The id of the reader who is signed in. Pages that need a sign-in have one."""
+        assert self.reader is not None
+        return self.reader
+
+    @property
+    def who(self) -> str:
+        """The reader, as part of what identifies a form: another reader's form is another one."""
+        return f" reader {self.reader}"
+
+    @cached_property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the publisher offers, the first one first."""
+        return languages.offered(self.settings.languages)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the page, such as ``de``."""
+        return languages.chosen(self.http, self.languages)
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of the page's language."""
+        return words_of(self.language)
+
+    def gettext(self, message: str, **values: object) -> str:
+        """Return a message in the language, with the values in place of ``%(name)s``."""
+        return self.words.gettext(message, **values)
+
+    def new_form(self, values: Mapping[str, str] | None = None) -> Form:
+        """Return a form with values, or with the input; its errors are in the language."""
+        return Form(self.form if values is None else values, self.words)
+
+    @cached_property
+    def account(self) -> Account:
+        """The account's name, whether its books are here, and its current day."""
+        return opening.account_of(self.books)
+
+    @property
+    def keeps_books(self) -> bool:
+        """Whether the account's books are kept here; if not, pages that change are absent."""
+        return self.account.opened_on is not None
+
+    def actor(self, what: str) -> audit.Actor:
+        """Return the actor for the audit log; ``what`` has no personal data except ids."""
+        return audit.Actor(f"reader {self.subscriber_id}", f"readers: {what}")
+
+    def at(self, path: str = "") -> str:
+        """Return the path of a page by its path within the site: ``/harbor/address``."""
+        return self.site.at(path)
+
+    def url(self, path: str = "") -> str:
+        """Return the whole address of a page, for mails and other sites."""
+        return f"{self.http.app.state.base_url}{self.at(path)}"
+
+    def stay_signed_in(self) -> None:
+        """Begin another session for this reader, whose login has changed, with the next response.
+
+        The sessions of all other browsers end by the change itself.
+        """
+        reader_sessions.end(self.store, self.session)
+        with self.store.reader() as connection:
+            connection.set_tenant(self.account_id)
+            mark = reader_sessions.mark_of(connection, self.account_id, self.subscriber_id)
+        if mark is not None:
+            self._renewed = reader_sessions.begin(
+                self.store, self.account_id, self.subscriber_id, mark
+            )
+
+    def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
+        """Return the page of a template, with the values that every page shows.
+
+        Input that was kept fills the page's form.
+        """
+        if self.kept and isinstance(values.get("form"), Form):
+            values["form"].values.update(self.kept)
+            values.update({name: text for name, text in self.kept.items() if name in OF_PAGE})
+        response = HTMLResponse(
+            template(name, self.language).render(
+                request=self,
+                settings=self.settings,
+                language=self.language,
+                languages=[(code, languages.own_name(code)) for code in self.languages],
+                at=self.at,
+                is_signed_in=self.reader is not None,
+                form_token=form_token(self.session),
+                said=cookies.said_of(self.http),
+                tabs=self._tabs,
+                **{
+                    "path": self.http.url.path,
+                    "once": secrets.token_urlsafe(ONCE_BYTES),
+                    **values,
+                },
+            ),
+            status,
+        )
+        cookies.forget_message(self.http, response, self.site.root)
+        return self._with_session(response)
+
+    def go(self, path: str, said: str = "") -> Response:
+        """Return a redirect to a page of the site, which then shows the message of the change.
+
+        ``path`` is the whole path, as :meth:`at` returns it.
+        """
+        response = RedirectResponse(path, 303)
+        if said:
+            cookies.say(self.http, response, said, self.site.root)
+        return self._with_session(response)
+
+    def _with_session(self, response: Response) -> Response:
+        if self._renewed:
+            self.site.session_cookie.write(response, self._renewed)
+        return response
+
+    @property
+    def _tabs(self) -> list[tuple[str, str]]:
+        from masthead.readers.pages import tabs  # noqa: PLC0415 - pages import this module
+
+        return tabs(self) if self.reader is not None else []
+
+
+class Page(NamedTuple):
+    """A page: its path within the site, the function that responds, and when it is there.
+
+    ``is_offered`` says whether the publisher offers it; what is not offered is not found.
+    ``is_open``: it is shown without a sign-in. ``writes``: it changes data, so the account's books
+    must be here. ``is_sign_in``: it checks a login, which takes long.
+    """
+
+    method: str
+    path: str
+    respond: Callable[[PageRequest], Response]
+    is_offered: Offered
+    is_open: bool = False
+    writes: bool = False
+    is_sign_in: bool = False
+
+
+def always(_: PageSettings) -> bool:
+    """Return True: the page is always offered."""
+    return True
+
+
+def get(
+    path: str, respond: Callable[[PageRequest], Response], is_offered: Offered = always
+) -> Page:
+    """Return a page that only shows data of the reader who is signed in."""
+    return Page("GET", path, respond, is_offered)
+
+
+def post(
+    path: str,
+    respond: Callable[[PageRequest], Response],
+    is_offered: Offered = always,
+    *,
+    writes: bool = True,
+) -> Page:
+    """Return the target of a form. ``writes`` is False for changes outside the books."""
+    return Page("POST", path, respond, is_offered, writes=writes)
+
+
+def open_get(
+    path: str, respond: Callable[[PageRequest], Response], is_offered: Offered = always
+) -> Page:
+    """Return a page that is shown without a sign-in."""
+    return Page("GET", path, respond, is_offered, is_open=True)
+
+
+def open_post(
+    path: str,
+    respond: Callable[[PageRequest], Response],
+    is_offered: Offered = always,
+    *,
+    is_sign_in: bool = False,
+) -> Page:
+    """Return the target of a form without a sign-in. Its site is checked, and it has no token."""
+    return Page("POST", path, respond, is_offered, is_open=True, is_sign_in=is_sign_in)
+
+
+def sentence_of(request: PageRequest, error: MastheadError) -> str:
+    """Return the message of an error in the reader's language."""
+    return request.new_form({}).sentence(error)

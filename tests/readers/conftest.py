@@ -1,0 +1,86 @@
+"""A publisher with a few readers, whose pages are served; a second publisher beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.books import page_settings
+from masthead.books.account import Books
+from masthead.store import accounts, passwords
+from tests.circulation.desk import at_desk
+from tests.console.log_lines import log_lines
+from tests.readers.browser import SITE, serving_readers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.circulation.desk import Desk
+    from tests.readers.browser import Pages
+    from tests.servers import Store
+
+__all__ = ["log_lines"]
+
+PASSWORD = "correct horse"
+POSTAL_CODE = "10001"
+OTHER_SITE = "ebb"
+
+
+def email_of(number: int) -> str:
+    """Return the email of a reader."""
+    return f"{number}@example.org"
+
+
+def code_of(number: int) -> str:
+    """Return the renewal code of a reader."""
+    return f"CODE{number}"
+
+
+@pytest.fixture(scope="module")
+def desk(store: Store) -> Iterator[Desk]:
+    """Account 1 with the site ``tide``, and account 2, whose books are elsewhere, with ``ebb``.
+
+    Tests that change a record take one of their own: subscribers 10 and higher.
+    """
+    with at_desk(store) as desk:
+        fill(desk)
+        yield desk
+
+
+def fill(desk: Desk) -> None:
+    """Give both accounts a site, and account 1 its readers."""
+    accounts.add_account(desk.store, {"account_id": 2, "company_name": "Ebb Ltd"})
+    digest = passwords.HASHER.hash(PASSWORD)
+    desk.put("publications", publication_id=1, name="Tide")
+    numbers = (1, *range(10, 40))
+    desk.put_many(
+        "subscribers",
+        [
+            {
+                "subscriber_id": n,
+                "first_name": "Ada",
+                "last_name": f"Reader {n}",
+                "email": email_of(n),
+                "renewal_code": code_of(n),
+                "password_hash": digest,
+            }
+            for n in numbers
+        ],
+    )
+    desk.put_many(
+        "addresses",
+        [
+            {"address_id": n, "subscriber_id": n, "address": "1 Quay", "zip_code": POSTAL_CODE}
+            for n in numbers
+        ],
+    )
+    for account_id, site in ((1, SITE), (2, OTHER_SITE)):
+        page_settings.set_values(Books(desk.store, account_id, desk.actor), {"site": site})
+
+
+@pytest.fixture(scope="module")
+def pages(desk: Desk) -> Iterator[Pages]:
+    """The readers' pages of both accounts."""
+    with serving_readers(desk.store) as pages:
+        yield pages
