@@ -51,7 +51,9 @@ if TYPE_CHECKING:
 EXTERNAL = "MASTHEAD_TEST_POSTGRES"
 
 # What gives a database its role of servers.
-RIGHTS = Path(__file__).parents[1] / "src/masthead/store/sql/rights_postgresql.sql"
+SQL = Path(__file__).parents[1] / "src/masthead/store/sql"
+RIGHTS = (SQL / "rights_postgresql.sql", SQL / "rights_of_readers.sql")
+ROLES = ("server", "readers")
 
 SECONDS_MAX = 60
 POLL_SECONDS = 0.02
@@ -141,7 +143,7 @@ class Databases:
     def copy(self, source: str, name: str, *, rights: bool = True) -> None:
         """Create a database that is the same as the source, whose sessions end for that.
 
-        With ``rights``, it gets its own role of servers.
+        With ``rights``, it gets its own roles.
         """
         with closing(self._connect()) as connection:
             self._execute(connection, "ALTER DATABASE {} ALLOW_CONNECTIONS false", source)
@@ -172,24 +174,27 @@ class Databases:
         self.create(name)
         migrate(self.url(name))
         with psycopg.connect(self.url(name), autocommit=True) as connection:
-            self._execute(connection, "DROP OWNED BY {}", f"{name}_server")
+            for role in ROLES:
+                self._execute(connection, "DROP OWNED BY {}", f"{name}_{role}")
         return name
 
     def give_rights(self, name: str, *, of: str | None = None) -> None:
-        """Give a copied database its own role of servers, as `masthead database migrate` does.
+        """Give a copied database its own roles, as `masthead database migrate` does.
 
-        That of the other database, which can then be dropped, has no rights in the copy.
+        Those of the other database, which can then be dropped, have no rights in the copy.
         """
         with psycopg.connect(self.url(name), autocommit=True) as connection:
-            connection.execute(RIGHTS.read_bytes())
-            if of is not None:
-                self._execute(connection, "DROP OWNED BY {}", f"{of}_server")
+            for file in RIGHTS:
+                connection.execute(file.read_bytes())
+            for role in ROLES if of is not None else ():
+                self._execute(connection, "DROP OWNED BY {}", f"{of}_{role}")
 
     def drop(self, name: str) -> None:
-        """Drop a database and the role of its servers, if it exists; sessions in it end."""
+        """Drop a database and its roles, if it exists; sessions in it end."""
         with closing(self._connect()) as connection:
             self._execute(connection, "DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
-            self._execute(connection, "DROP ROLE IF EXISTS {}", f"{name}_server")
+            for role in ROLES:
+                self._execute(connection, "DROP ROLE IF EXISTS {}", f"{name}_{role}")
         self._own.discard(name)
 
     def close(self) -> None:

@@ -119,11 +119,20 @@ def as_server(url: str) -> str:
 
     A password stays in it, but is not needed.
     """
+    return _as_role(url, "server")
+
+
+def as_readers(url: str) -> str:
+    """Return the URL of a PostgreSQL database for the role of the readers' pages; see above."""
+    return _as_role(url, "readers")
+
+
+def _as_role(url: str, ending: str) -> str:
     if not url.startswith("postgresql://"):
         return url
     user, _, place = urlsplit(url).netloc.rpartition("@")
     _, colon, password = user.partition(":")
-    role = quote(f"{name_of(url)}_server", safe="")
+    role = quote(f"{name_of(url)}_{ending}", safe="")
     return urlsplit(url)._replace(netloc=f"{role}{colon}{password}@{place}").geturl()
 
 

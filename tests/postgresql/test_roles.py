@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tests.postgres import Cluster
 
-NAME_BYTES_MAX = 56
+NAME_BYTES_MAX = 55
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_a_name_that_leaves_no_room_for_that_of_the_role_is_refused(cluster: Clu
     masthead("database", "migrate", database=fits)
     for url in too_long:
         done = masthead("database", "migrate", database=url, exit_status=2)
-        assert "is too long for its role of servers" in done.stderr
+        assert "is too long for its roles" in done.stderr
         with session(url) as connection:
             found = connection.execute("SELECT to_regclass('migrations')").fetchone()
         assert found == (None,)

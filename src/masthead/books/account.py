@@ -46,9 +46,12 @@ class Books:
         has_time_limit: bool = False,
         form: SavedForm | None = None,
         within: Reading | None = None,
+        reader_id: int | None = None,
     ) -> None:
         """The audit entry of a change names ``actor``; reading needs none.
 
+        ``reader_id`` is the subscriber who works here on the readers' pages: the database then
+        shows the role of these pages only that reader's rows.
         With ``has_time_limit``, reading stops after the store's time limit for requests. ``form``
         is saved by the one change that these books are for: a second change raises MastheadError.
         ``within`` is the open transaction or snapshot, if there is one.
@@ -56,6 +59,7 @@ class Books:
         self.store = store
         self.account_id = account_id
         self.actor = actor
+        self.reader_id = reader_id
         self._has_time_limit = has_time_limit
         self._form = form
         self._within = within
@@ -110,6 +114,7 @@ class Books:
             dry_run=dry_run,
             mode=None if in_any_mode else "here",
             form=self._form,
+            reader_id=self.reader_id,
         ) as change:
             yield change
             refresh_touched(change)
@@ -128,6 +133,8 @@ class Books:
             return
         with self.store.reader() as connection:
             connection.set_tenant(self.account_id)
+            if self.reader_id is not None:
+                connection.set_reader(self.reader_id)
             with connection.read_snapshot() if self._has_time_limit else connection.snapshot():
                 yield Reading(self.store, connection, self.account_id)
 
@@ -141,8 +148,10 @@ class Books:
         if self._within is not None:
             yield self._within
             return
-        with counting(self.store, self.account_id) as reading:
+        with counting(self.store, self.account_id, reader_id=self.reader_id) as reading:
             yield reading
 
     def _inside(self, within: Reading) -> "Books":
-        return Books(self.store, self.account_id, self.actor, within=within)
+        return Books(
+            self.store, self.account_id, self.actor, within=within, reader_id=self.reader_id
+        )

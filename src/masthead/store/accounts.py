@@ -28,6 +28,7 @@ __all__ = [
     "second_of",
     "set_account",
     "settings_of",
+    "zone_and_currency",
 ]
 
 Values = Mapping[str, Value]
@@ -74,6 +75,21 @@ def settings_of(connection: Connection, account_id: int) -> Settings:
     Raises NotFound if the account does not exist.
     """
     found = _found(connection, account_id)
+    if found is None:
+        raise NotFound(f"there is no account {account_id}", code="unknown_account")
+    return found
+
+
+def zone_and_currency(connection: Connection, account_id: int) -> tuple[str, str]:
+    """Return the time zone and the currency of an account, as each operation of the books needs.
+
+    It reads no credentials. Raises NotFound if the account does not exist.
+    """
+    found = connection.row_as(
+        tuple[str, str],
+        "SELECT time_zone, currency FROM accounts WHERE account_id = :account_id",
+        account_id=account_id,
+    )
     if found is None:
         raise NotFound(f"there is no account {account_id}", code="unknown_account")
     return found

@@ -67,11 +67,23 @@ class Connection(databases.Connection, Protocol):
     """
 
     secret: Secret
+    reader_id: int | None
+    """The reader to whom :meth:`set_reader` has limited the connection."""
 
     def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
         """Limit this connection to the account's data; a master also sees all accounts.
 
         On PostgreSQL, queries of a server's connection raise an error before it has a tenant.
+        """
+
+    def set_reader(self, subscriber_id: int | None) -> None:
+        """Limit this connection to a reader's records, for the readers' pages.
+
+        With None, nobody is signed in yet: the check of a login may look for whose it is.
+
+        On PostgreSQL, the role of the readers' pages sees no other reader's rows, and queries of
+        readers' rows raise an error before it has a reader. Other logins, and SQLite, have only
+        the conditions of each query.
         """
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
@@ -163,6 +175,9 @@ class Store(Protocol):
 
     def check_server_role(self) -> None:
         """Raise BadUsage if a server must not log in as the database's user."""
+
+    def check_readers_role(self) -> None:
+        """Raise BadUsage if the readers' pages must not log in as the database's user."""
 
     def open_loop_reader(self, call_soon: Later) -> Connection | None:
         """Return a connection for an event loop whose queries never wait, or None.

@@ -113,7 +113,7 @@ def distribute(store: Store, *, dry_run: bool = False) -> list[str]:
                 for statement in statements:
                     connection.script(statement)
             with connection.transaction():
-                connection.script(migrations.read_sql("rights_postgresql.sql"))
+                connection.script(migrations.rights())
     return statements
 
 

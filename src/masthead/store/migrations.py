@@ -32,6 +32,7 @@ __all__ = [
     "newest",
     "read_sql",
     "record",
+    "rights",
     "status",
     "steps",
 ]
@@ -52,6 +53,11 @@ _TABLE_EXISTS: dict[Dialect, str] = {
 def read_sql(*path: str) -> str:
     """Return the text of a file in the folder ``sql``."""
     return files("masthead.store").joinpath("sql", *path).read_text("utf-8")
+
+
+def rights() -> str:
+    """Return the SQL that gives the roles of a PostgreSQL database their rights."""
+    return read_sql("rights_postgresql.sql") + read_sql("rights_of_readers.sql")
 
 
 def migrations(dialect: Dialect) -> list[Migration]:

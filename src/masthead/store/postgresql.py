@@ -59,7 +59,7 @@ _RETRY_S = 0.2
 _NAME = """
     SELECT current_database()::TEXT, octet_length(current_database()::TEXT) <= :bytes_max
     """
-_NAME_BYTES_MAX = 63 - len("_server")
+_NAME_BYTES_MAX = 63 - len("_readers")
 """PostgreSQL truncates longer role names, so two databases could share a role."""
 
 
@@ -148,7 +148,7 @@ class PostgresStore:
                 done.append(migration)
             migrations.check_secret(database)
             with database.transaction():
-                database.script(migrations.read_sql("rights_postgresql.sql"))
+                database.script(migrations.rights())
         self._remember()
         return done
 
@@ -174,8 +174,8 @@ class PostgresStore:
             ((name, is_short),) = guard.rows(_NAME, bytes_max=_NAME_BYTES_MAX)
             if not is_short:
                 raise BadUsage(
-                    f"the name of the database, {name}, is too long for its role of servers, whose "
-                    f"name ends with _server: it may have {_NAME_BYTES_MAX} bytes"
+                    f"the name of the database, {name}, is too long for its roles, whose names end "
+                    f"with _server and _readers: it may have {_NAME_BYTES_MAX} bytes"
                 )
             guard.lift_limits()
             while guard.rows("SELECT pg_try_advisory_lock(0, 0)") == [(False,)]:
@@ -188,24 +188,36 @@ class PostgresStore:
         Also raises it if PostgreSQL refuses the login's queries instead of filtering their rows.
         """
         for url in dict.fromkeys((self._url, self._read_url or self._url)):
-            with self._alone(url, begin=READ, settings=SHORT) as database:
-                ((is_active, is_refused, user, role),) = database.rows(
-                    """
-                    SELECT row_security_active('subscribers'),
-                        current_setting('row_security') = 'off', current_user::TEXT,
-                        current_database() || '_server'
-                    """
-                )
-            if not is_active:
-                raise BadUsage(
-                    f"a server must not log in as {user}, for whom the walls between accounts do "
-                    f"not hold: use the role {role} of this database"
-                )
-            if is_refused:
-                raise BadUsage(
-                    f"row_security is off for {user}, so that PostgreSQL refuses all queries of a "
-                    "server: switch it on for this role and this database"
-                )
+            self._check_role(url, "server", "a server", "accounts")
+
+    def check_readers_role(self) -> None:
+        """Raise BadUsage unless the login sees one reader only, as the role of readers' pages."""
+        self._check_role(self._url, "readers", "the readers' pages", "readers")
+
+    def _check_role(self, url: str, ending: str, who: str, walls: str) -> None:
+        with self._alone(url, begin=READ, settings=SHORT) as database:
+            ((is_active, is_refused, has_walls, user, role),) = database.rows(
+                """
+                SELECT row_security_active('subscribers'),
+                    current_setting('row_security') = 'off',
+                    :ending <> 'readers' OR EXISTS (
+                        SELECT 1 FROM pg_policies AS p
+                        WHERE p.tablename = 'subscribers' AND p.policyname = 'own_reader'
+                            AND current_user = ANY (p.roles)),
+                    current_user::TEXT, current_database() || '_' || :ending
+                """,
+                ending=ending,
+            )
+        if not (is_active and has_walls):
+            raise BadUsage(
+                f"{who} must not log in as {user}, for whom the walls between {walls} do not "
+                f"hold: use the role {role} of this database"
+            )
+        if is_refused:
+            raise BadUsage(
+                f"row_security is off for {user}, so that PostgreSQL refuses all queries of "
+                f"{who}: switch it on for this role and this database"
+            )
 
     def open_loop_reader(self, _call_soon: Later) -> None:
         """Return None: queries wait in greenlets."""

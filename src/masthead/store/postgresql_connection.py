@@ -14,7 +14,13 @@ from functools import cache
 
 from masthead.databases.connection import DatabaseLocked, Row, Value
 from masthead.databases.postgresql import connection as postgresql
-from masthead.databases.postgresql.connection import UNLIMITED, beginning, known
+from masthead.databases.postgresql.connection import (
+    UNLIMITED,
+    beginning,
+    inserting,
+    known,
+    refusing_values,
+)
 from masthead.databases.postgresql.session import (
     Forgotten,
     Found,
@@ -67,6 +73,12 @@ _IN_INDEX_ORDER = {
 They last as long as their reader, so they use no parallel workers, which are scarce."""
 
 
+_READER = "masthead.subscriber_id"
+"""The setting of a transaction for whose reader it runs (``rights_of_readers.sql``)."""
+
+_NOBODY = 0
+"""The reader of a transaction before a sign-in."""
+
 _MANY = 200
 """The number of statements that are sent before the results of the first are read."""
 
@@ -114,15 +126,26 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         self._settings_statement = _setting(session.info.server_version, tuple(settings.items()))
         self._is_replica = is_replica
         self._tenant: Mapping[str, str] = {}
+        self.reader_id: int | None = None
 
     def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
         """Show only the account's rows from now on, including the rest of this transaction."""
         self._tenant = {"masthead.account_id": str(account_id)}
+        if self.reader_id is not None:
+            self._tenant = {**self._tenant, _READER: str(self.reader_id)}
         if is_master:
             self._tenant = {**self._tenant, "masthead.is_master": "on"}
         if self._is_in_transaction():
             # Both settings: earlier ones would last until the transaction's end.
             self.script("; ".join(beginning(0, {"masthead.is_master": "off", **self._tenant})))
+
+    def set_reader(self, subscriber_id: int | None) -> None:
+        """Show the role of the readers' pages only the reader's rows from now on."""
+        self.reader_id = subscriber_id
+        setting = {_READER: str(subscriber_id or _NOBODY)}
+        self._tenant = {**self._tenant, **setting}
+        if self._is_in_transaction():
+            self.script("; ".join(beginning(0, setting)))
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows; the statement is not kept prepared, so it is planned each time."""
@@ -183,9 +206,14 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
         /,
         **same: int,
     ) -> None:
-        """Insert the rows with COPY."""
+        """Insert the rows with COPY; for a reader with INSERT, since policies exclude COPY."""
         with nullcontext() if self._is_in_transaction() else self.transaction():
-            super().insert_many(table, columns, rows, **same)
+            if self.reader_id is None:
+                super().insert_many(table, columns, rows, **same)
+                return
+            sql, many = inserting(table, columns, rows, same)
+            with refusing_values():
+                self.change_many(sql, many)
 
     def analyze(self, table: str, /) -> None:
         """Collect the planner's statistics of the table, in a separate transaction.

@@ -35,9 +35,13 @@ class SqliteStoreConnection(sqlite.SqliteConnection):
         super().__init__(path, read_only=read_only)
         self.now = clock
         self.secret = secret
+        self.reader_id: int | None = None
 
     def set_tenant(self, account_id: int, *, is_master: bool = False) -> None:
         """Do nothing: each query names the account, and SQLite has no policies."""
+
+    def set_reader(self, subscriber_id: int | None) -> None:
+        """Do nothing: each query names the reader."""
 
     def rows_planned(self, sql: str, /, **values: Value) -> list[Row]:
         """Return all rows."""
@@ -228,6 +232,9 @@ class SqliteStore:
         self._schema = migrations.migrations(self.dialect)[-1].number
 
     def check_server_role(self) -> None:
+        """Do nothing: a file has no users."""
+
+    def check_readers_role(self) -> None:
         """Do nothing: a file has no users."""
 
     def check(self) -> None:

@@ -93,12 +93,14 @@ class PostgresConnection(RowsAndStreams):
         names = ", ".join(f'"{name}"' for name in (*same, *columns))
         first = tuple(same.values())
         sql = f"COPY {table} ({names}) FROM STDIN".encode()
-        try:
-            with explaining(), self._connection.cursor() as cursor, cursor.copy(sql) as copy:
-                for row in rows:
-                    copy.write_row((*first, *row))
-        except (psycopg.DataError, OverflowError) as error:
-            raise ValueError(str(error)) from error
+        with (
+            refusing_values(),
+            explaining(),
+            self._connection.cursor() as cursor,
+            cursor.copy(sql) as copy,
+        ):
+            for row in rows:
+                copy.write_row((*first, *row))
 
     def script(self, sql: str, /) -> None:
         """Run several statements."""
@@ -174,6 +176,28 @@ class PostgresConnection(RowsAndStreams):
     def _run(self, statement: Statement) -> Found:
         with self._translating():
             return self._connection.exchange([statement])
+
+
+def inserting(
+    table: str, columns: Sequence[str], rows: Iterable[Sequence[Value]], same: Mapping[str, int]
+) -> tuple[str, list[dict[str, Value]]]:
+    """Return an INSERT of one row, and its parameters for each of the rows.
+
+    The columns in ``same`` have the same value in each row.
+    """
+    names = [f"v{number}" for number in range(len(columns))]
+    quoted = ", ".join(f'"{name}"' for name in (*same, *columns))
+    sql = f"INSERT INTO {table} ({quoted}) VALUES (:{', :'.join((*same, *names))})"
+    return sql, [{**same, **dict(zip(names, row, strict=True))} for row in rows]
+
+
+@contextmanager
+def refusing_values() -> Iterator[None]:
+    """Turn psycopg's error for a value that PostgreSQL cannot hold into ValueError."""
+    try:
+        yield
+    except (psycopg.DataError, OverflowError) as error:
+        raise ValueError(str(error)) from error
 
 
 def beginning(version: int, settings: Mapping[str, str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.errors import NotFound
+from masthead.store.books.ids import of_all
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
@@ -73,6 +74,14 @@ class InvoiceLine(NamedTuple):
 _COLUMNS = ", ".join(f"i.{name}" for name in Invoice._fields)
 
 
+_GREATEST = """
+    SELECT coalesce(max(number), 0) FROM invoices
+    WHERE account_id = :account_id AND series = :series
+    """
+_GREATEST_OF_ALL = of_all("greatest_number(l.account_id, :series)")
+"""For a reader, whose connection does not see the invoices of others."""
+
+
 def next_number(books: Operation, series: str) -> int:
     """Return the next number of a series: one more than its last one.
 
@@ -83,10 +92,7 @@ def next_number(books: Operation, series: str) -> int:
     if series not in memory:
         memory[series] = books.direct.value_as(
             int,
-            """
-            SELECT coalesce(max(number), 0) FROM invoices
-            WHERE account_id = :account_id AND series = :series
-            """,
+            _GREATEST if books.direct.reader_id is None else _GREATEST_OF_ALL,
             account_id=books.account_id,
             series=series,
         )

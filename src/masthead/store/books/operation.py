@@ -45,15 +45,14 @@ class Reading(Queries):
     """
 
     def __init__(self, store: Store, connection: Connection, account_id: int) -> None:
-        settings = accounts.settings_of(connection, account_id)
-        time_zone = str(settings["time_zone"])
+        time_zone, currency = accounts.zone_and_currency(connection, account_id)
         moment_us = store.clock()
         self.direct = connection
         self.account_id = account_id
         self.time_zone = time_zone
         self.today = date_in(time_zone, moment_us)
         self.now = second_in(time_zone, moment_us)
-        self.currency = str(settings["currency"])
+        self.currency = currency
 
     @property
     def connection(self) -> Connection:
@@ -174,18 +173,22 @@ def operation(
     dry_run: bool = False,
     mode: Mode | None = "here",
     form: SavedForm | None = None,
+    reader_id: int | None = None,
 ) -> Iterator[Operation]:
     """Run the block in one transaction that has locked the account, with its own commit.
 
     At the end, it writes the audit entry (``Operation.say``), drops a commit that no row got, and
     stamps the commit after the transaction. A dry run is rolled back instead and leaves no trace.
-    ``form`` is the form that asks for it. With ``mode`` None, the account is in either.
-    Raises NotFound if there is no such account, MastheadError if the account is not in ``mode`` or
-    the form was saved before. An exception in the block undoes everything.
+    ``form`` is the form that asks for it, and ``reader_id`` the reader who asks on the readers'
+    pages. With ``mode`` None, the account is in either. Raises NotFound if there is no such
+    account, MastheadError if the account is not in ``mode`` or the form was saved before. An
+    exception in the block undoes everything.
     """
     with store.writer() as connection:
         with suppress(_DryRunError), connection.transaction():
             connection.lock_account(account_id)
+            if reader_id is not None:
+                connection.set_reader(reader_id)
             store.check_schema(connection)
             billing_begun_on = check_mode(connection, account_id, mode)
             if form is not None and not dry_run:
@@ -247,7 +250,7 @@ def check_mode(connection: Connection, account_id: int, mode: Mode | None) -> st
 
     Returns the day on which the account began billing; None if it does not bill.
     """
-    accounts.settings_of(connection, account_id)
+    accounts.zone_and_currency(connection, account_id)
     row = connection.row(
         """
         SELECT (SELECT begun_on FROM billing WHERE account_id = :account_id) FROM books

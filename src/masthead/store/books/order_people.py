@@ -4,13 +4,14 @@ Every look-up uses an index. The functions run in an operation (``store.books.op
 """
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.circulation.addresses import lacking, refusal
 from masthead.circulation.ordering import Person, RefusedOrder
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.store.books.extendable_subscriptions import usual_address
+from masthead.store.books.ids import of_all
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_lookup import addresses_of, readers_by, remember
@@ -214,17 +215,26 @@ def _new_code(books: Operation) -> str:
             "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
             for _ in range(_CODES)
         }
-        values = {f"v{number}": ascii_lower(each) for number, each in enumerate(made)}
-        taken = books.direct.rows(
-            f"""
+        taken = _taken(books, {ascii_lower(each) for each in made})
+        codes |= {each: each for each in made if ascii_lower(each) not in taken}
+    return str(codes.popitem()[0])
+
+
+def _taken(books: Operation, codes: Collection[str]) -> set[str]:
+    """Return those of the codes, in lower case, that subscribers have.
+
+    A reader's connection does not see the codes of others: there, a function answers.
+    """
+    if books.direct.reader_id is not None:
+        sql = of_all("taken_codes(l.account_id, :codes)")
+        values = {"codes": " ".join(codes)}
+    else:
+        values = {f"v{number}": each for number, each in enumerate(codes)}
+        sql = f"""
             SELECT renewal_code_lower FROM subscribers
             WHERE account_id = :account_id AND renewal_code_lower IN (:{", :".join(values)})
-            """,
-            account_id=books.account_id,
-            **values,
-        )
-        codes |= {each: each for each in made if (ascii_lower(each),) not in taken}
-    return str(codes.popitem()[0])
+            """
+    return set(books.direct.column_as(str, sql, account_id=books.account_id, **values))
 
 
 def _named(

@@ -107,11 +107,15 @@ def gifts_of(reading: Reading, subscriber_id: int) -> list[GiftRow]:
 
     Only the address has the recipient's name: it is that of the order.
     """
+    name = "a.first_name, a.last_name, a.company"
+    if reading.direct.reader_id is not None:
+        # The database does not show this reader the address.
+        name = "recipient_of(u.account_id, u.purchase_id), NULL, NULL"
     found = reading.rows_as(
         GiftRow,
-        """
-        SELECT o.order_id, i.order_item_id, b.name, o.order_date, a.first_name, a.last_name,
-            a.company, i.grand_total, o.paid_on, i.refund_date
+        f"""
+        SELECT o.order_id, i.order_item_id, b.name, o.order_date, {name},
+            i.grand_total, o.paid_on, i.refund_date
         FROM orders AS o
         JOIN order_items AS i ON i.account_id = :account_id AND i.order_id = o.order_id
         JOIN purchases AS u ON u.account_id = :account_id AND u.purchase_id = i.purchase_id

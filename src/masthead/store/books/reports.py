@@ -21,7 +21,7 @@ _EVER = "9999-12-31"
 
 
 @contextmanager
-def counting(store: Store, account_id: int) -> Iterator[Reading]:
+def counting(store: Store, account_id: int, *, reader_id: int | None = None) -> Iterator[Reading]:
     """Read whole tables within the block, from one snapshot; no writer waits for it.
 
     The database may hash and sort here, while statements of requests follow an index.
@@ -29,6 +29,8 @@ def counting(store: Store, account_id: int) -> Iterator[Reading]:
     """
     with store.writer() as connection:
         connection.set_tenant(account_id)
+        if reader_id is not None:
+            connection.set_reader(reader_id)
         with connection.read_snapshot():
             check_mode(connection, account_id, "here")
             yield Reading(store, connection, account_id)
