@@ -6,9 +6,11 @@ Tide, but for Cora, who has none, and Eve, who cancelled. It is April 15, and is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from masthead.books import cancelling, orders, payer_payments
+import pytest
+
+from masthead.books import cancelling, orders, payer_payments, reader_changes
 from masthead.books.account import Books
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
@@ -17,6 +19,8 @@ from masthead.store.audit import Actor
 from tests.billing import bureau
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.circulation.desk import Desk
 
 ADA, BEN, CORA, DAN, EVE = 1, 2, 3, 4, 5
@@ -83,7 +87,31 @@ def reader(desk: Desk, subscriber_id: int) -> Books:
     return Books(desk.store, desk.account_id, actor)
 
 
-def code_of(error: BaseException) -> str:
-    """Return the code of an error of the product."""
-    assert isinstance(error, MastheadError)
-    return error.code
+def show_bundle(desk: Desk, bundle_id: int = 1, *, renew: int = 1, buy: int = 1) -> None:
+    """Let the readers' pages show a bundle."""
+    desk.put("reader_bundles", bundle_id=bundle_id, renew=renew, buy=buy, gift=buy)
+
+
+def refused(desk: Desk, do: Callable[..., Any], *arguments: Any, **named: Any) -> MastheadError:
+    """Run an operation that must be refused and change nothing; return the error."""
+    before = desk.everything()
+    with pytest.raises(MastheadError) as refusal:
+        do(*arguments, **named)
+    assert desk.everything() == before
+    return refusal.value
+
+
+def undo_newest(desk: Desk) -> None:
+    """Undo the newest change of a reader, as a clerk does."""
+    ((key,),) = desk.rows(
+        "SELECT max(reader_change_id) FROM reader_changes WHERE account_id = :account_id"
+    )
+    reader_changes.undo(desk.books, key)
+
+
+def kept(desk: Desk) -> dict[str, list[dict[str, Any]]]:
+    """Return all records but the notes of what readers changed, and those that only grow."""
+    found = desk.everything()
+    for name in ("reader_changes", "mails", "addresses"):
+        del found[name]
+    return found

@@ -14,6 +14,7 @@ from masthead.circulation.reader_pages import NOTHING, May, Offered, may
 from masthead.circulation.reader_rules import Standing, State, state_of
 from masthead.circulation.spans import Span, overlapped
 from masthead.contract.subscription_types import UNLIMITED
+from masthead.store import page_settings
 from masthead.store.billing import open_items
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.settings import is_billing
@@ -220,7 +221,8 @@ def offered_by(reading: Reading) -> Offered:
     """Return what the readers' pages of an account have."""
     if mode_of(reading.direct, reading.account_id) == "elsewhere":
         return NOTHING
-    return Offered()
+    settings = page_settings.settings_of(reading)
+    return Offered(**{name: getattr(settings, name) for name in Offered._fields})
 
 
 def standing_of(served: reader.Served, subscriber_id: int) -> Standing:

@@ -1,19 +1,18 @@
 """What the readers' pages of an account have, and what a reader may do with a subscription now."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from masthead.circulation.page_settings import Cancelling
 from masthead.circulation.reader_rules import Standing, state_of
 from masthead.contract.subscription_types import UNLIMITED
-
-Cancelling = Literal["no", "at_end", "at_once"]
-"""Whether readers can cancel: not here, at the end of what is paid, or at once."""
 
 
 class Offered(NamedTuple):
     """What the pages of an account have; what is False is not there, and is refused.
 
     The names are those of the page settings. Where the books are kept elsewhere, nothing that
-    changes them is offered.
+    changes them is offered. ``pause_days`` and ``missing_copies`` are those of a calendar year,
+    ``pause_notice`` the days before a pause, ``missing_copy_days`` those after an issue.
     """
 
     address: bool = True
@@ -29,6 +28,10 @@ class Offered(NamedTuple):
     erasure: bool = True
     missing_copy: bool = True
     documents: bool = True
+    pause_days: int = 60
+    pause_notice: int = 3
+    missing_copies: int = 2
+    missing_copy_days: int = 60
 
 
 NOTHING = Offered(
@@ -78,7 +81,7 @@ def may(offered: Offered, standing: Standing, today: str, *, has_issues: bool = 
         temporary_address=offered.temporary_address and runs,
         pause=offered.pause and goes_on and has_end,
         resume=offered.pause and runs and pause is not None and pause.last is not None,
-        cancel=_cancelling(offered, standing) if goes_on and standing.is_own else "no",
+        cancel=offered.cancel if goes_on and standing.is_own else "no",
         uncancel=(
             offered.cancel != "no"
             and standing.is_own
@@ -96,10 +99,3 @@ def may(offered: Offered, standing: Standing, today: str, *, has_issues: bool = 
         renew_off=offered.automatic_renewal and standing.renews,
         missing_copy=offered.missing_copy and has_issues,
     )
-
-
-def _cancelling(offered: Offered, standing: Standing) -> Cancelling:
-    """Return how a subscription can be cancelled: one without an end has no end to wait for."""
-    if offered.cancel == "at_end" and standing.issues == UNLIMITED:
-        return "no"
-    return offered.cancel

@@ -5,10 +5,11 @@ The publisher's settings say what is offered (``circulation.page_settings``). Da
 """
 
 import datetime as dt
+from calendar import monthrange
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from masthead.circulation.spans import Span, day_after, overlapped
+from masthead.circulation.spans import Span, day_after, day_before, overlapped
 from masthead.errors import BadInput
 
 REFUSALS: Mapping[str, str] = {
@@ -17,6 +18,7 @@ REFUSALS: Mapping[str, str] = {
     "ended": "This subscription has ended.",
     "write_to_us": "This cannot be done here. Please write to us.",
     "name_missing": "Enter a first name or a last name.",
+    "text_wrong": "This text has characters that cannot be printed.",
     "text_too_long": "This text is too long: %(most)s characters are the most.",
     "text_missing": "Write a few words.",
     "email_wrong": "This is not an email address such as name@example.org.",
@@ -24,7 +26,6 @@ REFUSALS: Mapping[str, str] = {
     "day_wrong": "This is not a day such as 2026-11-28.",
     "day_past": "%(day)s is past: choose %(earliest)s or a later day.",
     "days_reversed": "The last day is before the first day.",
-    "days_too_far": "Choose days until %(latest)s.",
     "issue_closed": "The issue of %(day)s is addressed already: choose a day after it.",
     "temporary_overlaps": (
         "Another address is noted from %(first)s to %(last)s already: end that first."
@@ -178,6 +179,22 @@ def check_pause(
             )
 
 
+def paid_until(terms: Iterable[tuple[str, int]]) -> str | None:
+    """Return the last day of unlimited terms, given their first days and months; None without any.
+
+    A month ends on the day before the same day of the next month, or before its last day.
+    """
+    found = None
+    for first, months in terms:
+        begin = dt.date.fromisoformat(first)
+        number = begin.year * 12 + begin.month - 1 + months
+        year, month = divmod(number, 12)
+        day = min(begin.day, monthrange(year, month + 1)[1])
+        last = day_before(dt.date(year, month + 1, day).isoformat())
+        found = last if found is None else max(found, last)
+    return found
+
+
 def check_days(first: str, last: str) -> None:
     """Raise BadInput unless both are days, in this order."""
     check_day(first, "first")
@@ -194,3 +211,14 @@ def check_day(day: str, field: str) -> None:
         is_day = False
     if not is_day:
         raise refused("day_wrong", field=field)
+
+
+def check_text(text: str, field: str, most: int, *, has_lines: bool = False) -> None:
+    """Raise BadInput with the field for a text that is too long, or that cannot be printed.
+
+    With ``has_lines``, it may have line breaks.
+    """
+    if len(text) > most:
+        raise refused("text_too_long", field=field, most=most)
+    if not (text.replace("\n", " ") if has_lines else text).isprintable():
+        raise refused("text_wrong", field=field)

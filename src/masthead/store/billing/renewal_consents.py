@@ -94,6 +94,17 @@ def stop_consent(change: Operation, consent_id: int, reason: str | None) -> None
     stop_announcements(change)
 
 
+def resume_consent(change: Operation, consent_id: int) -> None:
+    """Let a consent run again that was stopped; a renewal that was announced stays stopped."""
+    change.change(
+        """
+        UPDATE renewal_consents SET stopped_on = NULL, stop_reason = NULL
+        WHERE account_id = :account_id AND consent_id = :consent_id
+        """,
+        consent_id=consent_id,
+    )
+
+
 _ENDED = {
     "the reader was deleted": """EXISTS (SELECT 1 FROM subscribers AS d
         WHERE d.account_id = :account_id AND d.subscriber_id = s.subscriber_id

@@ -43,24 +43,8 @@ def move_bills(books: Operation, subscriber_id: int, address_id: int) -> list[in
     Those are the bills of subscriptions, the reader's own and others', whose billing address is one
     of the reader's, and of the reader's own subscriptions without one.
     """
-    # Two parts, since PostgreSQL uses no index for one with OR.
-    found = books.rows_as(
-        tuple[int],
-        """
-        SELECT s.subscription_id FROM addresses AS a
-        JOIN subscriptions AS s
-            ON s.account_id = :account_id AND s.billing_address_id = a.address_id
-        WHERE a.account_id = :account_id AND a.subscriber_id = :subscriber_id
-            AND a.address_id <> :address_id AND s.cancelled_on IS NULL
-        UNION ALL
-        SELECT subscription_id FROM subscriptions
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-            AND billing_address_id IS NULL AND cancelled_on IS NULL
-        """,
-        subscriber_id=subscriber_id,
-        address_id=address_id,
-    )
-    moved = sorted(key for (key,) in found)
+    found = billing_addresses(books, subscriber_id)
+    moved = sorted(int(key) for key, former in found.items() if former != address_id)
     books.change(
         f"""
         UPDATE subscriptions SET billing_address_id = :address_id, commit_id = :commit_id
@@ -70,6 +54,30 @@ def move_bills(books: Operation, subscriber_id: int, address_id: int) -> list[in
         commit_id=books.commit_id,
     )
     return moved
+
+
+def billing_addresses(books: Reading, subscriber_id: int) -> dict[str, int | None]:
+    """Return where the bills that go to a reader go, by the subscription's id as text.
+
+    None: the subscription has no billing address.
+    """
+    # Two parts, since PostgreSQL uses no index for one with OR.
+    found = books.rows_as(
+        tuple[int, int | None],
+        """
+        SELECT s.subscription_id, s.billing_address_id FROM addresses AS a
+        JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.billing_address_id = a.address_id
+        WHERE a.account_id = :account_id AND a.subscriber_id = :subscriber_id
+            AND s.cancelled_on IS NULL
+        UNION ALL
+        SELECT subscription_id, billing_address_id FROM subscriptions
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+            AND billing_address_id IS NULL AND cancelled_on IS NULL
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return {str(key): former for key, former in found}
 
 
 def rename_labels(

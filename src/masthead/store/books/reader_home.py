@@ -102,6 +102,42 @@ def received(reading: Reading, subscription_id: int, most: int) -> list[Issue]:
     return sorted(found, key=lambda each: (each.day or "", each.issue_id), reverse=True)
 
 
+class ShownBundle(NamedTuple):
+    """A bundle for sale that the publisher shows readers: to renew, to buy, or to give (0 or 1)."""
+
+    bundle_id: int
+    name: str | None
+    renew: int
+    buy: int
+    gift: int
+
+
+def shown_bundles(reading: Reading) -> list[ShownBundle]:
+    """Return the bundles for sale that the publisher shows readers, by name."""
+    found = reading.rows_as(
+        ShownBundle,
+        """
+        SELECT b.bundle_id, b.name, o.renew, o.buy, o.gift FROM reader_bundles AS o
+        JOIN bundles AS b ON b.account_id = :account_id AND b.bundle_id = o.bundle_id
+        WHERE o.account_id = :account_id AND b.active = 1
+        """,
+    )
+    return sorted(found, key=lambda each: (each.name or "", each.bundle_id))
+
+
+def unlimited_terms(reading: Reading, subscription_id: int) -> list[tuple[str, int]]:
+    """Return the first day and the months of the unlimited terms that have begun."""
+    return reading.rows_as(
+        tuple[str, int],
+        """
+        SELECT starts_on, months FROM terms
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+            AND issues_left < 0 AND starts_on IS NOT NULL AND months IS NOT NULL
+        """,
+        subscription_id=subscription_id,
+    )
+
+
 def gifts_of(reading: Reading, subscriber_id: int) -> list[GiftRow]:
     """Return what a reader gave to others, the newest first; no row of a recipient is read.
 

@@ -92,6 +92,36 @@ def set_mailing_address(books: Operation, subscription_id: int, address_id: int)
     )
 
 
+def restore_addresses(
+    books: Operation,
+    address_id: int,
+    mailing: Mapping[int, int | None],
+    billing: Mapping[int, int | None],
+) -> bool:
+    """Give subscriptions that have an address their former ones; return whether all had it.
+
+    ``mailing`` and ``billing`` have the former addresses by subscription. If one of them does not
+    have the address any more, some may be restored: the caller undoes that.
+    """
+    restored = True
+    for column, formers in (("mailing_address_id", mailing), ("billing_address_id", billing)):
+        for key, former in formers.items():
+            restored &= bool(
+                books.change(
+                    f"""
+                    UPDATE subscriptions SET {column} = :former, commit_id = :commit_id
+                    WHERE account_id = :account_id AND subscription_id = :key
+                        AND {column} = :address_id
+                    """,
+                    former=former,
+                    key=key,
+                    address_id=address_id,
+                    commit_id=books.commit_id,
+                )
+            )
+    return restored
+
+
 def add_temporary_address(
     books: Operation, subscription_id: int, address_id: int, first: str, last: str
 ) -> None:

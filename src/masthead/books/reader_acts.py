@@ -1,0 +1,103 @@
+"""What the operations of readers share: whose a record is, what is refused, what is noted.
+
+A reader changes only what is the reader's. An id of somebody else's record is answered as one that
+does not exist.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from masthead.books.account import Books
+from masthead.books.reader_home import offered_by
+from masthead.circulation.reader_pages import Offered
+from masthead.circulation.reader_rules import REFUSALS, refused
+from masthead.errors import BadInput, NotFound
+from masthead.store.books import reader_changes, reader_home
+from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.reader_home import Reader
+from masthead.store.books.subscription import StoredSubscription, stored_subscription
+
+__all__ = ["Act", "acting", "not_yours", "own_subscription", "running_subscription"]
+
+
+class Act(NamedTuple):
+    """A running operation of a reader.
+
+    ``books`` are those in which all of it is one operation, ``offered`` is what the account has.
+    """
+
+    books: Books
+    change: Operation
+    reader: Reader
+    offered: Offered
+
+    def note(
+        self,
+        kind: str,
+        subscription_id: int | None,
+        before: Mapping[str, Any],
+        after: Mapping[str, Any],
+    ) -> int:
+        """Note what the reader changed, for the desk and for undoing; return the id of the note.
+
+        ``before`` also has the newest closed issues, by which undoing knows what was closed since.
+        """
+        subscriber_id = self.reader.subscriber_id
+        closed = reader_changes.closed_of(self.change, subscriber_id, subscription_id)
+        before = {**before, "closed": closed}
+        return reader_changes.add(self.change, subscriber_id, kind, subscription_id, before, after)
+
+
+@contextmanager
+def acting(
+    books: Books, subscriber_id: int, offered: str, *, dry_run: bool = False
+) -> Iterator[Act]:
+    """Yield one operation of a reader.
+
+    ``offered`` is the name of what the account must have for it (``circulation.reader_pages``).
+    Raises NotFound if there is no such reader, and if the reader was deleted. Raises BadInput with
+    a code of ``circulation.reader_rules.REFUSALS`` if it is not offered, and for what the
+    operations below refuse for another reason.
+    """
+    with books.together(dry_run=dry_run) as inside, inside.change() as change:
+        reader = reader_home.reader_of(change, subscriber_id)
+        found = offered_by(change)
+        if getattr(found, offered) in {False, "no"}:
+            raise refused("not_offered")
+        try:
+            yield Act(inside, change, reader, found)
+        except BadInput as error:
+            if error.code in REFUSALS:
+                raise
+            raise refused("write_to_us") from error
+
+
+def not_yours() -> NotFound:
+    """Return the error for a record that is not the reader's, or that does not exist."""
+    return NotFound(REFUSALS["not_yours"])
+
+
+def own_subscription(
+    reading: Reading, subscriber_id: int, subscription_id: int
+) -> StoredSubscription:
+    """Return a subscription of the reader. Raises NotFound if it is not the reader's."""
+    try:
+        found = stored_subscription(reading.connection, reading.account_id, subscription_id)
+    except NotFound:
+        raise not_yours() from None
+    if found.subscriber_id != subscriber_id:
+        raise not_yours()
+    return found
+
+
+def running_subscription(act: Act, subscription_id: int) -> StoredSubscription:
+    """Return a subscription of the reader that has not ended.
+
+    Raises what :func:`own_subscription` raises, and BadInput if it was cancelled or merged, or has
+    no issues left.
+    """
+    found = own_subscription(act.change, act.reader.subscriber_id, subscription_id)
+    if found.cancelled_on is not None or found.merged_into is not None or not found.issues:
+        raise refused("ended")
+    return found
