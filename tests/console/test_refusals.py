@@ -118,11 +118,17 @@ MAY: dict[str, set[str]] = {
     "/partners": EVERYBODY,
     "/partners/access": MANAGER,
     "/partners/rotate": MANAGER,
+    "/readers-pages": EVERYBODY,
+    "/readers-pages/look.css": EVERYBODY,
+    "/readers-pages/logo": EVERYBODY,
+    "/readers-pages/settings": MANAGER,
+    "/readers-pages/bundles/{id:int}": MANAGER,
+    "/reader-requests/{id:int}/answer": COUNTER,
     "/loads": EVERYBODY,
     "/feed": EVERYBODY,
     "/audit": {"finance", "manager"},
 }
-NOT_OF_THE_BOOKS = {"/partners/access", "/partners/rotate"}
+NOT_OF_THE_BOOKS = {"/partners/access", "/partners/rotate", "/readers-pages/settings"}
 CHANGES = [page.path for page in PAGES if page.method == "POST"]
 NOT_HERE = 901
 """The id of everything that account 2 has."""

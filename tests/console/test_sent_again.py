@@ -92,6 +92,12 @@ def _order(desk: Desk) -> None:
     orders.place(desk.books, Order(Person(3), [Item(1)]))
 
 
+def _ask(desk: Desk) -> None:
+    """Ada writes to the desk."""
+    fill(desk)
+    desk.put("reader_requests", reader_request_id=1, subscriber_id=1, kind="message", text="Hello")
+
+
 def _agree(desk: Desk) -> None:
     """Ada agrees to automatic renewal."""
     _sell(desk)
@@ -296,6 +302,9 @@ CASES = {
     ),
     "a level of reminders": Case("/reminders/1/level", {"days": "10", "remove": ""}, before=_bill),
     "reminders": Case("/reminders", {}, "/reminders/send", confirms=True, before=_owe),
+    "settings of the readers' pages": Case("/readers-pages/settings", {"site": "tide"}),
+    "what readers do with a bundle": Case("/readers-pages/bundles/1", {"buy": "1"}),
+    "an answered request": Case("/reader-requests/1/answer", {}, before=_ask),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
 }
 

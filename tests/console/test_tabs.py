@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from tests.console.browser import Console
 
 CALL = ["Today", "Find", "Order", "Issues", "Renewals"]
-OPERATION = ["Lists", "Partners", "Loads", "Feed"]
+OPERATION = ["Lists", "Partners", "Readers' pages", "Loads", "Feed"]
 
 
 @pytest.mark.parametrize(
@@ -39,4 +40,4 @@ def test_a_role_sees_the_tabs_of_its_work(
 
 
 def _texts(part: str) -> list[str]:
-    return re.findall(r"<a [^>]*>([^<]+)</a>", part)
+    return [html.unescape(each) for each in re.findall(r"<a [^>]*>([^<]+)</a>", part)]

@@ -22,6 +22,7 @@ class Action(Enum):
     CLOSE = "close issues and write their files"
     RENEW = "send renewals"
     PARTNERS = "give partners access"
+    PAGES = "change the readers' pages"
 
 
 _CLERK = {Action.LOOK, Action.ORDER, Action.SERVE, Action.NOTE, Action.PAY}

@@ -20,6 +20,9 @@ KINDS = {
     "welcome": "Welcome letter",
     "cancellation": "Confirmation of a cancellation",
     "renewal": "Renewal letter",
+    "sign_in_link": "Link to sign in",
+    "password_link": "Link to set a password",
+    "confirmation": "Confirmation of a change",
 }
 """What the pages call the kinds of mails."""
 

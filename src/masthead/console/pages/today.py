@@ -4,15 +4,17 @@ from typing import Literal
 
 from starlette.responses import Response
 
-from masthead.books import issues
+from masthead.books import desk_requests, issues
 from masthead.books.figures import changed_of, figures_of
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.issues import planned
+from masthead.console.pages.readers_pages import REQUESTS
 from masthead.contract.moments import in_words
 from masthead.errors import NotFound
 
 _NEXT = 6
 _SHOWN = 500
+_ASKED = 20
 _MONTH = len("2026-11")
 _WHICH: dict[str, Literal["new", "lost"]] = {"new": "new", "lost": "lost"}
 
@@ -22,7 +24,15 @@ def today(request: PageRequest) -> Response:
     coming = planned(issues.all_of(request.books))
     day = request.account.today
     counted = request.counted(("figures", day), lambda: figures_of(request.books))
-    return request.page("today", coming=coming[:_NEXT], counted=counted)
+    asked = desk_requests.waiting(request.books, _ASKED + 1)
+    return request.page(
+        "today",
+        coming=coming[:_NEXT],
+        counted=counted,
+        asked=asked[:_ASKED],
+        has_more_asked=len(asked) > _ASKED,
+        requests=REQUESTS,
+    )
 
 
 def changed(request: PageRequest) -> Response:
