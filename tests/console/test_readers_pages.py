@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import page_settings, reader_bundles
+from masthead.books import page_settings, reader_bundles, reader_pauses
 from masthead.circulation.page_settings import SETTINGS
 from masthead.console.pages.readers_pages import NAMES
+from tests.billing.bureau import order
 from tests.console.bookkeeping import refused, said, send
 from tests.console.browser import input_values
 
@@ -144,3 +145,21 @@ def test_a_clerk_answers_and_changes_no_setting(office: Office, bureau: Desk) ->
     assert "Answered" in said(clerk, "/")
     assert "Changing them: a manager." in said(clerk, "/readers-pages")
     assert clerk.get("/readers-pages/settings").status_code == 403
+
+
+def test_what_a_reader_changed_is_undone_from_the_page_of_the_reader(
+    office: Office, bureau: Desk
+) -> None:
+    order(bureau, 1)
+    reader_pauses.pause(bureau.books, 1, 1, "2026-05-10", "2026-06-10")
+    clerk = office.console.signed_in("clerk")
+    page = said(clerk, "/subscribers/1")
+    assert "paused a subscription: 10 May 2026 to 10 June 2026 15 April 2026 Undo" in page
+    page = said(clerk, "/reader-changes/1/undo")
+    assert "paused a subscription: 10 May 2026 to 10 June 2026, 15 April 2026" in page
+    assert send(clerk, "/reader-changes/1/undo").headers["location"] == "/subscribers/1"
+    page = said(clerk, "/subscribers/1")
+    assert "It was undone." in page
+    assert "this was undone on 15 April 2026 by clerk" in page
+    assert bureau.table("suspensions") == []
+    assert "This was undone on 15 April 2026" in refused(send(clerk, "/reader-changes/1/undo"))

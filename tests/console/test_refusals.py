@@ -124,6 +124,7 @@ MAY: dict[str, set[str]] = {
     "/readers-pages/settings": MANAGER,
     "/readers-pages/bundles/{id:int}": MANAGER,
     "/reader-requests/{id:int}/answer": COUNTER,
+    "/reader-changes/{id:int}/undo": COUNTER,
     "/loads": EVERYBODY,
     "/feed": EVERYBODY,
     "/audit": {"finance", "manager"},

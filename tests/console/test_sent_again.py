@@ -19,6 +19,7 @@ from masthead.books import (
     notes,
     orders,
     payer_payments,
+    reader_pauses,
     reminder_levels,
     renewal_consents,
     replacements,
@@ -90,6 +91,12 @@ def _sell(desk: Desk) -> None:
 def _order(desk: Desk) -> None:
     _sell(desk)
     orders.place(desk.books, Order(Person(3), [Item(1)]))
+
+
+def _pause(desk: Desk) -> None:
+    """Ada pauses her subscription on her page."""
+    fill(desk)
+    reader_pauses.pause(desk.books, 1, 1, "2026-05-01", "2026-05-31")
 
 
 def _ask(desk: Desk) -> None:
@@ -304,6 +311,7 @@ CASES = {
     "reminders": Case("/reminders", {}, "/reminders/send", confirms=True, before=_owe),
     "settings of the readers' pages": Case("/readers-pages/settings", {"site": "tide"}),
     "what readers do with a bundle": Case("/readers-pages/bundles/1", {"buy": "1"}),
+    "an undone change of a reader": Case("/reader-changes/1/undo", {}, before=_pause),
     "an answered request": Case("/reader-requests/1/answer", {}, before=_ask),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
 }

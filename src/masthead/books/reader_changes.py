@@ -20,7 +20,7 @@ from masthead.store.books import reader_changes
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
 
-__all__ = ["Change", "ReaderChange", "Undone", "of_reader", "undo"]
+__all__ = ["Change", "ReaderChange", "Undone", "find", "of_reader", "undo"]
 
 _SAID = {
     "contact": "changed the name",
@@ -90,6 +90,13 @@ def of_reader(books: Books, subscriber_id: int, *, limit: int = 50) -> list[Chan
             Change(each, _said(each), _why_not(reading, each))
             for each in reader_changes.of_reader(reading, subscriber_id, limit)
         ]
+
+
+def find(books: Books, reader_change_id: int) -> Change:
+    """Return a change of a reader. Raises NotFound if there is none."""
+    with books.read() as reading:
+        made = reader_changes.find(reading, reader_change_id)
+        return Change(made, _said(made), _why_not(reading, made))
 
 
 def undo(books: Books, reader_change_id: int, *, dry_run: bool = False) -> Undone:

@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books, catalogue, desk_requests, page_settings, reader_bundles
+from masthead.books import (
+    Books,
+    catalogue,
+    desk_requests,
+    page_settings,
+    reader_bundles,
+    reader_changes,
+)
 from masthead.circulation.page_colours import colours_of
 from masthead.circulation.page_settings import SETTINGS, PageSettings
 from masthead.console.forms import Form, sentence
@@ -23,7 +30,8 @@ _CANCEL = (
     ("no", "Not on the pages"),
 )
 _PNG = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
+    "rkJggg=="
 )
 """A picture of one pixel, where there is no logo."""
 
@@ -225,6 +233,22 @@ def _answer(books: Books, key: int, _form: Form) -> str:
     return "the request was answered"
 
 
+def _changed(books: Books, key: int) -> State:
+    """Return what a reader changed. Raises NotFound if there is no such change."""
+    found = reader_changes.find(books, key)
+    return {
+        "said": found.said,
+        "made_at": found.made.made_at,
+        "subscriber": found.made.subscriber_id,
+        "undone": found.made.undone_at or "",
+    }
+
+
+def _undo(books: Books, key: int, _form: Form) -> str:
+    reader_changes.undo(books, key)
+    return "it was undone"
+
+
 REQUESTS = {
     "missing_copy": "misses a copy",
     "erasure": "asks for erasure",
@@ -268,6 +292,18 @@ pages = [
             lambda _key, _state: "/",
             lambda _key, state: f"{state['who']} {_named(_key, state)}",
             "Answer the reader first, by telephone or by mail. The request then leaves this list.",
+        ),
+        RecordForm(
+            "/reader-changes/{id:int}/undo",
+            "Undo what the reader did",
+            "Undo it",
+            Action.SERVE,
+            (),
+            _changed,
+            _undo,
+            lambda _key, state: f"/subscribers/{state['subscriber']}",
+            lambda _key, state: f"{state['said']}, {str(state['made_at'])[: len('2026-11-28')]}",
+            "All is as it was before. The reader is not told: write to the reader.",
         ),
     ),
 ]

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.books import finding, notes, open_items, reader
+from masthead.books import finding, notes, open_items, reader, reader_changes
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.pages.reader_cards import cards, money
@@ -11,6 +11,7 @@ from masthead.console.roles import Action
 from masthead.errors import BadInput
 
 _SHOWN, _SHOWN_ALL = 30, 1_000
+_CHANGES = 10
 _MENU = (
     ("Move", "move", Action.SERVE),
     ("Correct name and email", "edit", Action.SERVE),
@@ -88,6 +89,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
         "subscriber",
         status,
         reader=found,
+        changes=reader_changes.of_reader(request.books, key, limit=_CHANGES),
         alike=finding.likely_duplicates(request.books, key),
         key=key,
         menu=[
