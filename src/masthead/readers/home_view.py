@@ -84,23 +84,16 @@ class HomeShown(NamedTuple):
     name: str
     subscriptions: list[Shown]
     given: list[GiftShown]
-    offers: list[Link]
     documents: list[DocumentShown]
 
 
 def home_in_words(home: Home, words: Words) -> HomeShown:
     """Return the first page of a reader in words."""
     person = home.reader
-    offered = home.offered
-    offers = [
-        (words.gettext("Subscribe"), "buy", offered.buy),
-        (words.gettext("Give a subscription"), "gift", offered.gift),
-    ]
     return HomeShown(
         f"{person.first_name or ''} {person.last_name or ''}".strip(),
         [subscription_in_words(home, each, words) for each in home.subscriptions],
         [_gift(each, home.currency, words) for each in home.gifts],
-        [(title, path) for title, path, is_offered in offers if is_offered],
         [_document(each, home, words) for each in home.documents],
     )
 
@@ -119,7 +112,7 @@ def subscription_in_words(home: Home, each: Subscription, words: Words) -> Shown
         links_of(each, words),
         address_lines(each.address, words),
         [_issue(issue, words) for issue in each.coming],
-        [_received(each, issue, words) for issue in each.received],
+        [_received(issue, words) for issue in each.received],
     )
 
 
@@ -140,9 +133,7 @@ def links_of(each: Subscription, words: Words) -> list[Link]:
         (words.gettext("Change the address"), "address", may.address or may.temporary_address),
         (words.gettext("Pause"), "pause", may.pause),
         (words.gettext("End the pause"), "resume", may.resume),
-        (words.gettext("Renew"), "renew", may.renew),
         (words.gettext("Automatic renewal"), "renewal", may.renew_on or may.renew_off),
-        (words.gettext("A copy is missing"), "missing", may.missing_copy),
         (words.gettext("Cancel"), "cancel", may.cancel != "no"),
         (words.gettext("Take the cancellation back"), "uncancel", may.uncancel),
     ]
@@ -238,10 +229,11 @@ def _facts(home: Home, each: Subscription, words: Words) -> list[tuple[str, str]
     if not each.is_gift and not each.owed and each.state not in {"ended", "waits"}:
         facts.append((words.gettext("Payment"), words.gettext("all is paid")))
     facts += [
-        (words.gettext("Pause"), _span(pause.first, pause.last, words)) for pause in each.pauses
+        (words.gettext("Pause"), span_in_words(pause.first, pause.last, words))
+        for pause in each.pauses
     ]
     for other in each.temporary:
-        span = _span(other.first, other.last, words)
+        span = span_in_words(other.first, other.last, words)
         facts.append((words.gettext("Temporary address"), f"{span}: {other.line}"))
     if each.renewal:
         facts.append((words.gettext("Automatic renewal"), _renewal(home, each, words)))
@@ -263,7 +255,8 @@ def _renewal(home: Home, each: Subscription, words: Words) -> str:
     return words.gettext("on; it orders %(bundle)s", bundle=renewal.bundle)
 
 
-def _span(first: str, last: str | None, words: Words) -> str:
+def span_in_words(first: str, last: str | None, words: Words) -> str:
+    """Return the days of a span in words; one without a last day has no end."""
     if last is None:
         return words.gettext("from %(first)s on", first=words.day(first))
     return words.gettext("from %(first)s to %(last)s", first=words.day(first), last=words.day(last))
@@ -281,10 +274,9 @@ def _issue(issue: Next, words: Words) -> IssueShown:
     return IssueShown(title, issue.day)
 
 
-def _received(each: Subscription, issue: Issue, words: Words) -> IssueShown:
+def _received(issue: Issue, words: Words) -> IssueShown:
     title = issue.name or words.day(issue.day) or words.gettext("Issue")
-    path = f"subscriptions/{each.subscription_id}/missing?issue={issue.issue_id}"
-    return IssueShown(title, issue.day, path if each.may.missing_copy else "")
+    return IssueShown(title, issue.day)
 
 
 def _gift(gift: Gift, currency: str, words: Words) -> GiftShown:

@@ -1,8 +1,18 @@
 """The pages, one module each: what the page shows, and what its forms do."""
 
 from masthead.readers.page_request import Page, PageRequest
-from masthead.readers.pages import home, look, sign_in
-from masthead.web.words import marked
+from masthead.readers.pages import (
+    addresses,
+    cancelling,
+    details,
+    documents,
+    home,
+    look,
+    pausing,
+    renewal,
+    sign_in,
+    subscription,
+)
 
 __all__ = ["PAGES", "tabs"]
 
@@ -10,9 +20,19 @@ PAGES: list[Page] = [
     *home.pages,
     *sign_in.pages,
     *look.pages,
+    *addresses.pages,
+    *cancelling.pages,
+    *details.pages,
+    *documents.pages,
+    *pausing.pages,
+    *renewal.pages,
+    *subscription.pages,
 ]
 
 
 def tabs(request: PageRequest) -> list[tuple[str, str]]:
     """Return the title and the path of each page in the menu of a reader who is signed in."""
-    return [(request.gettext(marked("Your subscriptions")), "")]
+    found = [(request.gettext("Your subscriptions"), "")]
+    if request.settings.address and request.keeps_books:
+        found.append((request.gettext("Your address"), "address"))
+    return found

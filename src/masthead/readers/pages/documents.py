@@ -1,0 +1,29 @@
+"""The reader's invoices and credit notes as PDF."""
+
+from starlette.responses import Response
+
+from masthead.books import invoice_documents, reader_home
+from masthead.circulation.page_settings import PageSettings
+from masthead.errors import NotFound
+from masthead.readers.page_request import PageRequest, get
+
+
+def pdf(request: PageRequest) -> Response:
+    """Send a document of the reader. Raises NotFound for another reader's."""
+    home = reader_home.home(request.books, request.subscriber_id)
+    found = home.document(request.ids["id"])
+    if found is None:
+        raise NotFound("there is no such document")
+    name = "".join(each if each.isalnum() and each.isascii() else "-" for each in found.number)
+    return Response(
+        invoice_documents.pdf_of(request.books, found.invoice_id),
+        media_type="application/pdf",
+        headers={"Content-Disposition": f'attachment; filename="{name}.pdf"'},
+    )
+
+
+def _is_offered(settings: PageSettings) -> bool:
+    return settings.documents
+
+
+pages = [get("documents/{id:int}.pdf", pdf, _is_offered)]

@@ -1,0 +1,260 @@
+"""What readers do with their subscriptions: look, pause, cancel, and change the address."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.console.browser import input_values
+from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE
+from tests.readers_pages.house import errors_of, said_after, send, text_of
+
+if TYPE_CHECKING:
+    from tests.readers_pages.house import House
+
+PAGE_BYTES_MAX = 50 * 1000
+"""What a page has at most with all that it loads (decisions, "Looks of the readers' pages")."""
+
+
+def test_home_says_what_a_reader_has(house: House) -> None:
+    shown = text_of(house.signed_in(BEN).get())
+    assert "Tide" in shown
+    assert "1 copy, print" in shown
+    assert "all is paid" in shown
+    assert "Next issue" in shown
+
+
+def test_home_says_what_is_to_be_paid(house: House) -> None:
+    assert "$12.84" in text_of(house.signed_in(ADA).get())
+    assert "12,84\xa0$" in house.signed_in(ADA, "de").get().text
+
+
+def test_a_donor_sees_the_gift_and_the_recipient_sees_no_price(house: House) -> None:
+    donor, recipient = house.signed_in(CORA), house.signed_in(DAN)
+    assert "Gifts from you" in text_of(donor.get())
+    assert "Dan" in text_of(donor.get())
+    shown = text_of(recipient.get())
+    assert "gift to you" in shown
+    assert "12.84" not in shown
+    assert "Cora" not in shown
+
+
+def test_a_subscription_shows_its_address_and_its_issues(house: House) -> None:
+    found = house.subscriptions.ben
+    shown = text_of(house.signed_in(BEN).get(f"subscriptions/{found}"))
+    assert "2 Oak Cork T12 Ireland" in shown
+    assert "Tide 5" in shown
+
+
+def test_pause_shows_what_happens_and_then_pauses(house: House) -> None:
+    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}/pause"
+    days = {"first": "2026-06-01", "last": "2026-06-30"}
+    seen = send(browser, path, days)
+    assert seen.status_code == 200
+    assert "Last day then" in text_of(seen)
+    assert not house.desk.rows("SELECT 1 FROM suspensions WHERE account_id = :account_id")
+    sent = input_values(seen.text)
+    said = said_after(browser, browser.post(path, sent, token=""))
+    assert "paused from 1 June 2026 to 30 June 2026" in said
+    again = browser.post(path, sent, token="")
+    assert "saved already" in said_after(browser, again)
+    assert len(house.desk.rows("SELECT 1 FROM suspensions WHERE account_id = :account_id")) == 1
+
+
+def test_a_pause_that_is_too_long_is_refused_beside_its_field(house: House) -> None:
+    path = f"subscriptions/{house.subscriptions.ben}/pause"
+    refused = send(house.signed_in(BEN, "de"), path, {"first": "2026-06-01", "last": "2026-12-30"})
+    assert refused.status_code == 400
+    assert list(errors_of(refused)) == ["last"]
+    assert "Das sind 213 Tage" in errors_of(refused)["last"]
+    assert 'value="2026-12-30"' in refused.text
+
+
+def test_a_pause_ends(house: House) -> None:
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    seen = send(
+        browser, f"subscriptions/{key}/pause", {"first": "2026-06-01", "last": "2026-06-30"}
+    )
+    browser.post(f"subscriptions/{key}/pause", input_values(seen.text), token="")
+    assert "End the pause" in text_of(browser.get())
+    said = said_after(browser, send(browser, f"subscriptions/{key}/resume"))
+    assert "The pause has ended." in said
+    assert "End the pause" not in said
+
+
+def test_cancelling_takes_two_clicks_from_home_and_is_taken_back(house: House) -> None:
+    """readers, "What a reader can do": without a telephone number."""
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    path = f"subscriptions/{key}/cancel"
+    assert f'href="/tide/{path}"' in browser.get().text
+    seen = browser.get(path)
+    assert "It ends" in text_of(seen)
+    assert seen.text.count("<button") == 2 + seen.text.count('class="plain">Sign out') - 1
+    said = said_after(browser, send(browser, path))
+    assert "The subscription is cancelled" in said
+    assert "Take the cancellation back" in said
+    back = said_after(browser, send(browser, f"subscriptions/{key}/uncancel"))
+    assert "goes on" in back
+
+
+def test_a_gift_is_not_cancelled_by_who_gets_it(house: House) -> None:
+    key = house.subscriptions.dan
+    browser = house.signed_in(DAN)
+    assert "/cancel" not in browser.get().text
+    seen = browser.get(f"subscriptions/{key}/cancel")
+    assert seen.status_code == 400
+    assert "write to us" in text_of(seen)
+    assert "Cancel the subscription" not in seen.text
+
+
+def test_an_address_is_changed_from_an_issue_on(house: House) -> None:
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    path = f"subscriptions/{key}/address"
+    shown = browser.get(path).text
+    assert "Eircode" in shown
+    address = {
+        "first_name": "Ben",
+        "last_name": "Ames",
+        "address": "7 Elm",
+        "city": "Berlin",
+        "zip_code": "10115",
+        "country": "DE",
+        "when": "issue",
+        "issue": "6",
+    }
+    said = said_after(browser, send(browser, path, address))
+    assert "from 1 June 2026" in said
+    assert "7 Elm" in said
+
+
+def test_a_temporary_address_has_its_days_and_is_ended(house: House) -> None:
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    path = f"subscriptions/{key}/address"
+    address = {
+        "last_name": "Ames",
+        "address": "1 Beach",
+        "city": "Nice",
+        "zip_code": "06000",
+        "country": "FR",
+        "when": "while",
+        "first": "2026-07-01",
+        "last": "2026-07-31",
+    }
+    said = said_after(browser, send(browser, path, address))
+    assert "from 1 July 2026 to 31 July 2026" in said
+    page = browser.get(path).text
+    assert "End the temporary address" in page
+    ended = browser.post(f"{path}/end", {"first": "2026-07-01"})
+    assert "The temporary address has ended." in said_after(browser, ended)
+
+
+def test_the_form_of_another_country_is_shown_with_the_input(house: House) -> None:
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    path = f"subscriptions/{key}/address"
+    shown = send(browser, path, {"address": "1 Main St", "country": "US", "show": "country"})
+    assert shown.status_code == 200
+    assert "ZIP code" in shown.text
+    assert 'name="state"' in shown.text
+    assert 'value="1 Main St"' in shown.text
+
+
+def test_a_part_of_an_address_is_refused_beside_its_fields(house: House) -> None:
+    path = f"subscriptions/{house.subscriptions.ben}/address"
+    refused = send(house.signed_in(BEN), path, {"country": "US", "address": "1 Main St"})
+    assert refused.status_code == 400
+    assert set(errors_of(refused)) == {"city", "state", "zip_code", "last_name"}
+    assert 'value="1 Main St"' in refused.text
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "page"),
+    [
+        ("pause", "no", "pause"),
+        ("cancel", "no", "cancel"),
+        ("automatic_renewal", "no", "renewal"),
+    ],
+)
+def test_what_is_switched_off_is_not_there(
+    house: House, setting: str, value: str, page: str
+) -> None:
+    path = f"subscriptions/{house.subscriptions.ben}/{page}"
+    browser = house.signed_in(BEN)
+    assert browser.get(path).status_code == 200
+    house.set(**{setting: value})
+    assert browser.get(path).status_code == 404
+    assert browser.post(path).status_code == 404
+    assert f"/{page}" not in browser.get().text
+
+
+PAGES = ("", "/pause", "/resume", "/cancel", "/uncancel", "/address", "/renewal")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_another_readers_subscription_is_not_there(house: House, page: str) -> None:
+    """Two at one address, too: the answer is that of an id that does not exist."""
+    browser = house.signed_in(ADA)
+    before = house.desk.everything()
+    for key in (house.subscriptions.ben, house.subscriptions.dan, 10**15):
+        path = f"subscriptions/{key}{page}"
+        answers = [browser.get(path)]
+        if page:
+            answers.append(browser.post(path, {"first": "2026-06-01", "last": "2026-06-02"}))
+        for answer in answers:
+            assert answer.status_code == 404
+            assert text_of(answer) == text_of(browser.get(f"subscriptions/{10**14}{page}"))
+    assert house.desk.everything() == before
+
+
+def test_what_readers_stored_is_shown_as_text(house: House) -> None:
+    script = "<script>alert(1)</script>"
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    address = {
+        "last_name": script,
+        "company": '"><img src=x>',
+        "address": script,
+        "city": script,
+        "zip_code": "1",
+        "country": "DE",
+        "when": "now",
+    }
+    send(browser, f"subscriptions/{key}/address", address)
+    for path in ("", f"subscriptions/{key}", f"subscriptions/{key}/address"):
+        page = browser.get(path).text
+        assert "<script" not in page
+        assert "<img" not in page
+    assert "alert(1)" in browser.get(f"subscriptions/{key}").text
+
+
+def test_a_document_is_a_pdf_for_its_reader_alone(house: House) -> None:
+    ((invoice,),) = house.desk.rows(
+        "SELECT invoice_id FROM invoices WHERE account_id = :account_id AND subscriber_id = 1"
+    )
+    path = f"documents/{invoice}.pdf"
+    found = house.signed_in(ADA).get(path)
+    assert (found.headers["content-type"], found.content[:5]) == ("application/pdf", b"%PDF-")
+    assert house.signed_in(BEN).get(path).status_code == 404
+
+
+def test_each_page_is_small_with_all_that_it_loads(house: House) -> None:
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    paths = ["", "sign-in", *(f"subscriptions/{key}{page}" for page in PAGES)]
+    loaded = {}
+    for path in paths:
+        page = browser.get(path)
+        links = re.findall(r'(?:rel="(?:stylesheet|icon)" href|<img src)="([^"]+)"', page.text)
+        assert len(links) >= 3 or page.status_code != 200
+        loaded[path] = len(page.content) + sum(
+            len(browser.client.get(link).content) for link in links
+        )
+        assert "<script" not in page.text
+    assert max(loaded.values()) <= PAGE_BYTES_MAX, loaded
+
+
+def test_a_page_speaks_the_language_of_the_reader(house: House) -> None:
+    browser = house.signed_in(EVE, "de-AT,de;q=0.9")
+    page = browser.get()
+    assert '<html lang="de">' in page.text
+    assert "Ihre Abonnements" in page.text
+    assert "gekündigt" in page.text
