@@ -15,7 +15,10 @@ import uvicorn
 from masthead.readers.app import ReadersSettings, create_app
 from masthead.readers.server import config_of
 from masthead.server_socket import bind
+from masthead.store import open_store
+from masthead.store.postgresql import PostgresStore
 from tests.console.browser import input_values
+from tests.servers import as_readers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,11 +106,27 @@ class Pages:
 
 
 @contextmanager
+def _of_the_role(store: OpenStore) -> Iterator[OpenStore]:
+    """The same database as the role of the pages has it open; a file has no roles."""
+    if not isinstance(store, PostgresStore):
+        yield store
+        return
+    served = open_store(as_readers(store._url), clock=store._stamp_clock)
+    try:
+        yield served
+    finally:
+        served.close()
+
+
+@contextmanager
 def serving_readers(store: OpenStore, *, behind_proxy: bool = False) -> Iterator[Pages]:
-    """Serve the readers' pages on a free port of loopback for as long as the block lasts."""
-    with bind("127.0.0.1", 0) as listener:
+    """Serve the readers' pages on a free port of loopback for as long as the block lasts.
+
+    On PostgreSQL, they log in as their role; ``store`` stays that of the database's owner.
+    """
+    with bind("127.0.0.1", 0) as listener, _of_the_role(store) as served:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = create_app(store, ReadersSettings(url, behind_proxy=behind_proxy))
+        app = create_app(served, ReadersSettings(url, behind_proxy=behind_proxy))
         server = uvicorn.Server(config_of(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from masthead.books.account import Books
@@ -11,24 +10,24 @@ from masthead.store.audit import Actor
 from tests.servers import as_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+    from masthead.store import Store as OpenStore
     from tests.circulation.desk import Desk
 
+_opened: dict[str, OpenStore] = {}
 
-@contextmanager
-def books_of_readers(desk: Desk) -> Iterator[Callable[[int], Books]]:
-    """Give the books of a desk's account in which a reader works, by the reader's id.
+
+def store_of_readers(desk: Desk) -> OpenStore:
+    """Return the desk's database as the role of the pages has it open, until the desk is left.
 
     A file has no roles: there, only the conditions of each query keep readers apart.
     """
-    opened = open_store(as_readers(desk.url), clock=desk._clock)
-    try:
-        yield lambda reader_id: Books(
-            opened,
-            desk.account_id,
-            Actor(f"reader {reader_id}", "readers: test"),
-            reader_id=reader_id,
-        )
-    finally:
-        opened.close()
+    if desk.url not in _opened:
+        _opened[desk.url] = open_store(as_readers(desk.url), clock=desk._clock)
+        desk._stack.callback(lambda: _opened.pop(desk.url).close())
+    return _opened[desk.url]
+
+
+def books_of_reader(desk: Desk, reader_id: int) -> Books:
+    """Return the books of a desk's account, in which a reader works on the pages."""
+    actor = Actor(f"reader {reader_id}", "readers: test")
+    return Books(store_of_readers(desk), desk.account_id, actor, reader_id=reader_id)

@@ -25,7 +25,7 @@ from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
 from tests.billing import bureau
 from tests.circulation.desk import at_desk
-from tests.readers.pages_role import books_of_readers
+from tests.readers.pages_role import books_of_reader
 from tests.store.conftest import ON_POSTGRESQL
 
 if TYPE_CHECKING:
@@ -46,11 +46,10 @@ def shared(store: Store) -> Iterator[Desk]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def books_of(shared: Desk) -> Iterator[Callable[[int], Books]]:
+@pytest.fixture
+def books_of(shared: Desk) -> Callable[[int], Books]:
     """The books of a reader, as the role of the pages."""
-    with books_of_readers(shared) as found:
-        yield found
+    return lambda reader_id: books_of_reader(shared, reader_id)
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from masthead.books import cancelling, orders, payer_payments, reader_changes
-from masthead.books.account import Books
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from masthead.store.audit import Actor
 from tests.billing import bureau
+from tests.readers.pages_role import books_of_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from masthead.books.account import Books
     from tests.circulation.desk import Desk
 
 ADA, BEN, CORA, DAN, EVE = 1, 2, 3, 4, 5
@@ -82,9 +82,8 @@ def of(desk: Desk) -> Subscriptions:
 
 
 def reader(desk: Desk, subscriber_id: int) -> Books:
-    """Return the books as a reader works in them."""
-    actor = Actor(f"reader {subscriber_id}", "readers: test")
-    return Books(desk.store, desk.account_id, actor)
+    """Return the books as a reader works in them: on PostgreSQL, as the role of the pages."""
+    return books_of_reader(desk, subscriber_id)
 
 
 def show_bundle(desk: Desk, bundle_id: int = 1, *, renew: int = 1, buy: int = 1) -> None:

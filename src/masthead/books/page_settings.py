@@ -54,8 +54,8 @@ def show(books: Books) -> PageSettings:
         settings = stored.settings_of(reading)
         if settings.name:
             return settings
-        account = accounts.settings_of(reading.direct, books.account_id)
-        return replace(settings, name=str(account["company_name"] or settings.site))
+        name = accounts.company_name_of(reading.direct, books.account_id)
+        return replace(settings, name=name or settings.site)
 
 
 def listing(books: Books) -> list[SettingShown]:

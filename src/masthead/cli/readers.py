@@ -60,6 +60,7 @@ def readers_command(
     listener = click.get_current_context().with_resource(bind(host, listen_port))
     base_url = base_url_of(listener, host, is_tls=False)
     store = opened(database)
+    store.check_readers_role()
 
     def ready() -> None:
         if not (behind_proxy or is_loopback(listener)):

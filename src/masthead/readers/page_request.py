@@ -17,7 +17,7 @@ from masthead.readers.forms import Form
 from masthead.readers.site import Site
 from masthead.readers.templating import template, words_of
 from masthead.readers.words import Words
-from masthead.store import Store, audit, reader_sessions
+from masthead.store import Connection, Store, audit, reader_sessions
 from masthead.web import cookies
 from masthead.web.forgery import form_token
 from masthead.web.kept_input import OF_PAGE
@@ -58,6 +58,15 @@ class PageRequest(WebRequest):
         """The id of the reader who is signed in. Pages that need a sign-in have one."""
         assert self.reader is not None
         return self.reader
+
+    @property
+    def reader_id(self) -> int | None:
+        """The reader who is signed in; None before a sign-in."""
+        return self.reader
+
+    def _speak(self, connection: Connection) -> None:
+        super()._speak(connection)
+        connection.set_reader(self.reader)
 
     @property
     def who(self) -> str:
@@ -116,7 +125,7 @@ class PageRequest(WebRequest):
         """
         reader_sessions.end(self.store, self.session)
         with self.store.reader() as connection:
-            connection.set_tenant(self.account_id)
+            self._speak(connection)
             mark = reader_sessions.mark_of(connection, self.account_id, self.subscriber_id)
         if mark is not None:
             self._renewed = reader_sessions.begin(

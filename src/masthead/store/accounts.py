@@ -20,6 +20,7 @@ __all__ = [
     "accounts",
     "add_account",
     "ask",
+    "company_name_of",
     "get_account",
     "hides_password_md5",
     "rekey",
@@ -93,6 +94,16 @@ def zone_and_currency(connection: Connection, account_id: int) -> tuple[str, str
     if found is None:
         raise NotFound(f"there is no account {account_id}", code="unknown_account")
     return found
+
+
+def company_name_of(connection: Connection, account_id: int) -> str:
+    """Return the name of the account's publisher, "" if there is none. It reads no credentials."""
+    found = connection.value_as(
+        str,
+        "SELECT company_name FROM accounts WHERE account_id = :account_id",
+        account_id=account_id,
+    )
+    return found or ""
 
 
 def second_of(connection: Connection, account_id: int) -> str:

@@ -58,6 +58,7 @@ def begin(store: Store, account_id: int, subscriber_id: int, mark: str) -> str:
     token, now = new_token(), store.clock()
     with store.counters() as counters:
         counters.set_tenant(account_id)
+        counters.set_reader(None)
         counters.rows(
             "DELETE FROM reader_sessions WHERE account_id = :account_id AND begun_at < :before",
             account_id=account_id,
@@ -89,6 +90,7 @@ def find(store: Store, cookie: str) -> ReaderSession | None:
     now = store.clock()
     with store.counters() as counters:
         counters.set_tenant(key.account_id)
+        counters.set_reader(None)
         found = counters.row_as(
             tuple[int, str, int, int],
             """
@@ -104,6 +106,7 @@ def find(store: Store, cookie: str) -> ReaderSession | None:
             return None
         with store.reader() as connection:
             connection.set_tenant(key.account_id)
+            connection.set_reader(subscriber_id)
             if mark_of(connection, key.account_id, subscriber_id) != mark:
                 return None
         if now - used_at >= NOTED_EVERY_US:
@@ -125,6 +128,7 @@ def end(store: Store, cookie: str) -> None:
         return
     with store.counters() as counters:
         counters.set_tenant(key.account_id)
+        counters.set_reader(None)
         counters.rows(
             """
             DELETE FROM reader_sessions
@@ -138,6 +142,7 @@ def end_all(store: Store, account_id: int, subscriber_id: int) -> None:
     """Delete the sessions of a subscriber, which another mark has ended already."""
     with store.counters() as counters:
         counters.set_tenant(account_id)
+        counters.set_reader(None)
         counters.rows(
             """
             DELETE FROM reader_sessions

@@ -47,9 +47,14 @@ class WebRequest:
         raise NotImplementedError
 
     @property
+    def reader_id(self) -> int | None:
+        """The reader to whose records the database limits the request; None on the console."""
+        return None
+
+    @property
     def books(self) -> Books:
         """The books of the account, for reading, with the timeout of a request."""
-        return Books(self.store, self.account_id, has_time_limit=True)
+        return Books(self.store, self.account_id, has_time_limit=True, reader_id=self.reader_id)
 
     def books_for(self, what: str, then: str = "") -> Books:
         """Return the books for changes by the :meth:`actor` of this request.
@@ -58,7 +63,14 @@ class WebRequest:
         sent again, it leads to that page and changes nothing (decisions, "A form is saved once").
         """
         form = SavedForm(self._digest, then) if then and self._digest else None
-        return Books(self.store, self.account_id, self.actor(what), has_time_limit=True, form=form)
+        return Books(
+            self.store,
+            self.account_id,
+            self.actor(what),
+            has_time_limit=True,
+            form=form,
+            reader_id=self.reader_id,
+        )
 
     def path_after(self) -> str | None:
         """Return the path to which saving this form led; None if it was not saved."""
@@ -97,9 +109,13 @@ class WebRequest:
     def reading(self) -> Iterator[Connection]:
         """Yield a snapshot for what is not of the books: the feed, the partners and the log."""
         with self.store.reader() as connection:
-            connection.set_tenant(self.account_id)
+            self._speak(connection)
             with connection.read_snapshot():
                 yield connection
+
+    def _speak(self, connection: Connection) -> None:
+        """Limit a connection to what the request may see."""
+        connection.set_tenant(self.account_id)
 
     def go(self, path: str, said: str = "") -> Response:
         """Return a redirect to a page, which then shows the message of the change."""

@@ -90,6 +90,7 @@ def _checked(request: PageRequest) -> tuple[CheckedLogin, str | None]:
     Both come from one snapshot, so a password that changes meanwhile ends the session.
     """
     with request.reading() as connection:
+        connection.set_reader(None)
         typed = request.form.get("login", ""), request.form.get("password", "")
         login = login_of(connection, request.account_id, *typed)
         limits = request.http.app.state.limits

@@ -10,9 +10,8 @@ def publisher_name(reading: Reading) -> str:
 
     It is that of the readers' pages, of the seller, or of the account, whichever is set first.
     """
-    account = accounts.settings_of(reading.direct, reading.account_id)
     return (
         page_settings.settings_of(reading).name
-        or str(account["company_name"] or "")
+        or accounts.company_name_of(reading.direct, reading.account_id)
         or settings_of(reading).seller_name
     )
