@@ -11,12 +11,14 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 
 from masthead.contract import examples
 from masthead.contract.operations import ENTITIES
 from masthead.store.books.ownership import BOOKS
 from tests.cli.running import lines_until, running
+from tests.console.browser import input_values
 from tests.long import ONLY_LONG
 from tests.servers import masthead
 
@@ -64,6 +66,7 @@ def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
         assert f"export MASTHEAD_DATABASE={shlex.quote(database)} MASTHEAD_ACCOUNT=1" in lines
         assert "masthead issue list --open" in lines
         answers = [asked(line) for line in lines if line.startswith("curl ")]
+        signed_in_with_each_printed_login(lines)
         (polls,) = (line for line in lines if "/2/cdc?" in line)
         everything = asked(re.sub(r"2/cdc\?changed_since=[^&]+&", "snapshot?", polls))
     accounts, account, login, feed, given, fields, subscriptions, found, order, mailing = answers
@@ -97,6 +100,24 @@ def test_each_printed_line_works_as_pasted_and_a_second_start_keeps_the_data(
         assert not any("making" in line for line in lines)
         assert asked(lines[-1]) == mailing
     assert exported(tmp_path / "after", database) == before
+
+
+def signed_in_with_each_printed_login(lines: list[str]) -> None:
+    """Sign in to the readers' pages with both logins, as they were printed."""
+    (url,) = (line.split()[-1] for line in lines if line.startswith("The readers' pages are on"))
+    account = asked(next(each for each in lines if "/2/accounts/1/" in each))
+    assert account["account"]["master_checkout"] == url
+    (email, password), (code, postal_code) = (
+        re.findall(r": (\S+)", line) for line in lines if re.match("email: |or code: ", line)
+    )
+    for login, proof in ((email, password), (code, postal_code)):
+        with httpx2.Client(base_url=url, follow_redirects=True, timeout=60) as browser:
+            page = browser.get("sign-in")
+            assert page.status_code == 200, page.text
+            form = input_values(page.text) | {"login": login, "password": proof}
+            answer = browser.post("sign-in", data=form, headers={"Sec-Fetch-Site": "same-origin"})
+            assert answer.status_code == 200, answer.text
+            assert answer.url.path == "/harbour-lane/"
 
 
 def rows_of(files: dict[str, bytes], name: str) -> list[dict[str, str]]:

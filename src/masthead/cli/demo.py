@@ -17,10 +17,11 @@ from masthead.books import Books, opening
 from masthead.cli.audit import actor
 from masthead.cli.demo_bank import MAPPING, TO_TRY
 from masthead.cli.demo_books import OPENED_DAYS_AGO, work_some_weeks
+from masthead.cli.demo_readers import DEMO_SITE
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import sample, write_history
-from masthead.store import accounts, find_store, open_store, system_clock
+from masthead.store import Store, accounts, find_store, open_store, system_clock
 from masthead.store.account_removal import remove_account
 from masthead.store.migrations import steps
 from masthead.store.sqlite import SqliteStore
@@ -42,8 +43,10 @@ _FEED_DAYS_SHOWN = 2
 _ANSWERS = "custom_field_answers"
 
 
-def make_demo(database: str) -> None:
+def make_demo(database: str, readers_url: str) -> None:
     """Load the demo publisher into ``database``, unless it is complete.
+
+    The account's ``master_checkout`` is the page of its readers at ``readers_url``.
 
     The account gets its credentials last, so the next start completes an interrupted demo. If
     the books were already open, the next start makes the demo again. Raises BadUsage if account
@@ -61,6 +64,7 @@ def make_demo(database: str) -> None:
                 "account 1 of this database is not the demo's: choose another --database"
             )
         if found and _API_KEY in found:
+            _point_to(store, f"{readers_url}/{DEMO_SITE}/")
             return
         click.echo("making the demo publisher …")
         if found and opening.account_of(Books(store, _ACCOUNT_ID)).opened_on:
@@ -79,6 +83,15 @@ def make_demo(database: str) -> None:
         accounts.set_account(
             store, _ACCOUNT_ID, {"api_key": _API_KEY, "api_login": _API_LOGIN, "api_active": 1}
         )
+        _point_to(store, f"{readers_url}/{DEMO_SITE}/")
+
+
+def _point_to(store: Store, url: str) -> None:
+    """Let the account's address for readers be one, if it is another."""
+    with store.writer() as writer:
+        before = accounts.settings_of(writer, _ACCOUNT_ID)["master_checkout"]
+    if before != url:
+        accounts.set_account(store, _ACCOUNT_ID, {"master_checkout": url}, by=actor())
 
 
 def _add_account(database: str) -> None:
@@ -94,7 +107,6 @@ def _add_account(database: str) -> None:
                 "api_active": 0,
                 "plan": "Premium",
                 "currency": "EUR",
-                "master_checkout": "https://harbour-lane.example/subscribe",
             },
         )
 
@@ -129,7 +141,7 @@ def _earlier(offset_us: int) -> int:
     return system_clock() - offset_us
 
 
-def curl_lines(base_url: str, console_url: str, database: str) -> str:
+def curl_lines(base_url: str, console_url: str, readers_url: str, database: str) -> str:
     """Return the demo's output: its URLs, its credentials, a curl line for each operation.
 
     It also shows the commands for its books.
@@ -160,6 +172,9 @@ def curl_lines(base_url: str, console_url: str, database: str) -> str:
         f"api_key: {_API_KEY}   api_login: {_API_LOGIN}   to read and try: {base_url}/docs",
         f"The console is on {console_url}",
         f"name: {DEMO_OPERATOR[0]}   password: {DEMO_OPERATOR[1]}",
+        f"The readers' pages are on {readers_url}/{DEMO_SITE}/",
+        f"email: {shown.email}   password: {shown.password}",
+        f"or code: {shown.renewal_code}   postal code: {shown.postal_code}",
         "To work in its books, in another terminal:",
         f"export MASTHEAD_DATABASE={quoted(database)} MASTHEAD_ACCOUNT={_ACCOUNT_ID}",
         "masthead issue list --open",

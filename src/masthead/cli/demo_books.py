@@ -40,7 +40,7 @@ from masthead.books import (
 from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli import demo_bank, demo_debits
+from masthead.cli import demo_bank, demo_debits, demo_readers
 from masthead.sample_data.demo_history import sample
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import open_store, system_clock
@@ -108,6 +108,7 @@ def work_some_weeks(database: str, account_id: int, by: Actor, folder: Path) -> 
         books = Books(store, account_id, by)
         opening.open_books(books)
         billing_settings.set_values(books, _SELLER)
+        demo_readers.begin(books)
         for goods, percent in _RATES_IN_GERMANY.items():
             tax_rates.add_rate(books, TaxRate("DE", None, goods, percent, _SINCE))
         tax_rates.add_shipping_price(books, ShippingPrice("CA", "Print", 1_500, _SINCE))

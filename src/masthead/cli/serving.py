@@ -62,6 +62,13 @@ def is_loopback(listener: socket.socket) -> bool:
 @setting("port")
 @setting("console_port")
 @click.option(
+    "--readers-port",
+    type=click.IntRange(0, 65_535),
+    default=8003,
+    show_default=True,
+    help="TCP port of the readers' pages.",
+)
+@click.option(
     "--database",
     envvar=SETTINGS["database"].variable,
     show_envvar=True,
@@ -69,35 +76,46 @@ def is_loopback(listener: socket.socket) -> bool:
     show_default=True,
     help=SETTINGS["database"].meaning,
 )
-def demo(port: int, console_port: int, database: str) -> None:
+def demo(port: int, console_port: int, readers_port: int, database: str) -> None:
     """Make a demo publisher of 2,000 subscribers, and serve it on this machine only.
 
-    Its console is a separate process that ends with this one. The console takes any free port if
-    --console-port is in use. A second start keeps the data.
+    Its console and its readers' pages are separate processes that end with this one. Each takes any
+    free port if its own is in use. A second start keeps the data.
     """
-    # Imported late: a server of the interface does not need the console.
+    # Imported late: a server of the interface needs neither the console nor the readers' pages.
     from masthead.console.server import serve_console  # noqa: PLC0415
+    from masthead.readers.server import serve_readers  # noqa: PLC0415
 
     context = click.get_current_context()
     listener = context.with_resource(bind("127.0.0.1", port))
-    try:
-        of_console = context.with_resource(bind("127.0.0.1", console_port))
-    except BadUsage:
-        of_console = context.with_resource(bind("127.0.0.1", 0))
-    base_url = base_url_of(listener, "127.0.0.1", is_tls=False)
-    console_url = base_url_of(of_console, "127.0.0.1", is_tls=False)
-    make_demo(database)
-    with of_console:
-        console = get_context("spawn").Process(
-            target=serve_console, args=(of_console, database), daemon=True
-        )
-        console.start()
+    of_console = context.with_resource(_bound_near(console_port))
+    of_readers = context.with_resource(_bound_near(readers_port))
+    base_url, console_url, readers_url = (
+        base_url_of(each, "127.0.0.1", is_tls=False) for each in (listener, of_console, of_readers)
+    )
+    make_demo(database, readers_url)
+    for own, target, more in (
+        (of_console, serve_console, ()),
+        (of_readers, serve_readers, (readers_url,)),
+    ):
+        with own:
+            get_context("spawn").Process(
+                target=target, args=(own, database, *more), daemon=True
+            ).start()
     serve(
         listener,
         ServerSettings(database=database),
         demo=DEMO_CREDENTIALS,
-        ready=lambda: click.echo(curl_lines(base_url, console_url, database)),
+        ready=lambda: click.echo(curl_lines(base_url, console_url, readers_url, database)),
     )
+
+
+def _bound_near(port: int) -> socket.socket:
+    """Return a socket that listens on a port of this machine, or on any that is free."""
+    try:
+        return bind("127.0.0.1", port)
+    except BadUsage:
+        return bind("127.0.0.1", 0)
 
 
 @click.command()
