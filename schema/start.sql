@@ -1017,6 +1017,12 @@ CREATE INDEX invoices_by_of_invoice
     ON invoices (account_id, of_invoice_id) WHERE of_invoice_id IS NOT NULL;
 CREATE INDEX invoices_open
     ON invoices (account_id, subscriber_id, invoice_id) WHERE open_cents > 0;
+-- It holds all that sums of open invoices need: invoices are long rows. Those without a due day
+-- come first.
+CREATE INDEX invoices_due
+    ON invoices (account_id, due_on, invoice_id, open_cents) WHERE open_cents > 0; -- [sqlite]
+    ON invoices (account_id, due_on NULLS FIRST, invoice_id, open_cents) -- [postgresql]
+    WHERE open_cents > 0; -- [postgresql]
 
 -- category: S, Z, E or AE, as EN 16931 has them.
 CREATE TABLE invoice_lines (
@@ -1633,6 +1639,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('invoices', 'invoices_by_order', '1000000 1000000 2'),
     ('invoices', 'invoices_by_of_invoice', '100000 100000 1'),
     ('invoices', 'invoices_open', '100000 100000 1 1'),
+    ('invoices', 'invoices_due', '100000 100000 300 1 1'),
     ('invoice_lines', 'invoice_lines', '2000000 2000000 2 1'),
     ('invoice_lines', 'invoice_lines_by_order_item', '2000000 2000000 2'),
     ('payments', 'payments', '1000000 1000000 1'),

@@ -92,10 +92,10 @@ def open_by_due_day(books: Reading, limit: int) -> list[OpenInvoice]:
         FROM (
             SELECT invoice_id, number_text, subscriber_id, order_id, due_on, total, open_cents
             FROM invoices WHERE account_id = :account_id AND open_cents > 0
-            ORDER BY coalesce(due_on, ''), invoice_id LIMIT :most) AS i
+            ORDER BY due_on NULLS FIRST, invoice_id LIMIT :most) AS i
         JOIN subscribers AS s
             ON s.account_id = :account_id AND s.subscriber_id = i.subscriber_id
-        ORDER BY coalesce(i.due_on, ''), i.invoice_id
+        ORDER BY i.due_on NULLS FIRST, i.invoice_id
         """,
         most=limit,
     )
@@ -106,10 +106,13 @@ def open_sums(books: Reading, day: str) -> tuple[Sums, Sums]:
     row = books.row_as(
         tuple[int, int, int, int],
         """
-        SELECT count(*), CAST(coalesce(sum(open_cents), 0) AS BIGINT),
-            CAST(coalesce(sum(CASE WHEN due_on < :day THEN 1 ELSE 0 END), 0) AS BIGINT),
-            CAST(coalesce(sum(CASE WHEN due_on < :day THEN open_cents ELSE 0 END), 0) AS BIGINT)
-        FROM invoices WHERE account_id = :account_id AND open_cents > 0
+        SELECT CAST(coalesce(sum(number), 0) AS BIGINT), CAST(coalesce(sum(cents), 0) AS BIGINT),
+            CAST(coalesce(sum(CASE WHEN due_on < :day THEN number ELSE 0 END), 0) AS BIGINT),
+            CAST(coalesce(sum(CASE WHEN due_on < :day THEN cents ELSE 0 END), 0) AS BIGINT)
+        FROM (
+            SELECT due_on, count(*) AS number, sum(open_cents) AS cents
+            FROM invoices WHERE account_id = :account_id AND open_cents > 0
+            GROUP BY due_on) AS d
         """,
         day=day,
     )

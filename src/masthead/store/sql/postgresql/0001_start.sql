@@ -1001,6 +1001,11 @@ CREATE INDEX invoices_by_of_invoice
     ON invoices (account_id, of_invoice_id) WHERE of_invoice_id IS NOT NULL;
 CREATE INDEX invoices_open
     ON invoices (account_id, subscriber_id, invoice_id) WHERE open_cents > 0;
+-- It holds all that sums of open invoices need: invoices are long rows. Those without a due day
+-- come first.
+CREATE INDEX invoices_due
+    ON invoices (account_id, due_on NULLS FIRST, invoice_id, open_cents)
+    WHERE open_cents > 0;
 
 -- category: S, Z, E or AE, as EN 16931 has them.
 CREATE TABLE invoice_lines (
