@@ -42,6 +42,22 @@ CREATE TABLE credentials (
 ) STRICT;
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
+-- The keys that sign entitlements. public_key: a JWK. private_key, subject_key: sealed with the
+-- secret key; subject_key makes the ids of readers in tokens. ends_at: when a replaced key will not
+-- be published any more.
+CREATE TABLE entitlement_keys (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    key_id TEXT NOT NULL,
+    issuer TEXT NOT NULL,
+    public_key TEXT NOT NULL,
+    private_key TEXT NOT NULL,
+    subject_key TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL,
+    ends_at INTEGER,
+    PRIMARY KEY (account_id, key_id)
+) STRICT;
+
 -- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions with
 -- another sessions_from have ended.
 CREATE TABLE operators (
@@ -223,6 +239,18 @@ CREATE TABLE sign_in_links (
 );
 CREATE INDEX sign_in_links_by_subscriber ON sign_in_links (account_id, subscriber_id);
 CREATE INDEX sign_in_links_by_time ON sign_in_links (account_id, made_at);
+
+-- One-time codes of readers for the sites of partners. code_hash: a keyed hash.
+CREATE TABLE entitlement_codes (
+    account_id INTEGER NOT NULL,
+    code_hash TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    made_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, code_hash)
+);
+CREATE INDEX entitlement_codes_by_subscriber
+    ON entitlement_codes (account_id, subscriber_id, made_at);
+CREATE INDEX entitlement_codes_by_time ON entitlement_codes (account_id, made_at);
 
 -- [both]
 -- visible_at: NULL until the commit is stamped.
@@ -1794,11 +1822,13 @@ BEGIN
         'login_failures',
         'login_successes',
         'credential_uses',
+        'entitlement_keys',
         'operators',
         'saved_forms',
         'operator_sessions',
         'reader_sessions',
         'sign_in_links',
+        'entitlement_codes',
         'request_counts',
         'commits',
         'books',

@@ -13,6 +13,7 @@ TENANTS_TABLES = ("epochs", "commits", "subscription_kinds", "deletions", *TABLE
 GLOBAL_TABLES = {
     "accounts",
     "credentials",
+    "entitlement_keys",
     "audit",
     "loads",
     "migrations",
@@ -32,12 +33,15 @@ COUNTERS = (
     "operator_sessions",
     "reader_sessions",
     "sign_in_links",
+    "entitlement_codes",
     "request_counts",
 )
 # What servers have no right on, since the console and the readers' pages alone use it.
 OF_THE_CONSOLE = {
     *("operators", "operator_sessions", "saved_forms", "reader_sessions", "sign_in_links"),
 }
+# What servers read for entitlements, beside columns of terms: not what of it the books alone write.
+OF_ENTITLEMENTS = {"entitlement_keys", "suspensions"}
 # What no operation of the interface shows (circulation, "What is stored in addition").
 OF_THE_BOOKS = {
     "books",

@@ -18,6 +18,7 @@ from tests.servers import Store
 from tests.store.catalogue import (
     COUNTERS,
     GLOBAL_TABLES,
+    OF_ENTITLEMENTS,
     OF_THE_BOOKS,
     OF_THE_CONSOLE,
     STAGING_TABLES,
@@ -61,6 +62,7 @@ DEFINERS = {
     "accounts_with_history",
     "histories",
     "last_loads",
+    "published_entitlement_keys",
 }
 FOR_READERS = {
     *("greatest_id", "greatest_number", "is_own_invoice", "is_own_order", "is_own_payment"),
@@ -151,7 +153,10 @@ def test_keys_references_and_indexes_begin_with_the_account(made: Connection, ta
 @ON_POSTGRESQL
 @pytest.mark.parametrize(
     "table",
-    ["account_locks", *COUNTERS, "audit", "loads", "natural_keys", "accounts", "operators"],
+    [
+        *("account_locks", *COUNTERS, "audit", "loads", "natural_keys", "accounts", "operators"),
+        "entitlement_keys",
+    ],
 )
 def test_on_a_server_the_rows_of_other_tables_do_so_too(made: Connection, table: str) -> None:
     """So that all of them can be distributed by the account."""
@@ -304,7 +309,8 @@ def test_servers_see_rows_by_the_policy_of_an_account(made: Connection, role: st
         "SELECT relname, relforcerowsecurity FROM pg_class "
         "WHERE relrowsecurity AND relnamespace = current_schema::REGNAMESPACE"
     )
-    expected = {"accounts", "operators", "saved_forms", *TENANTS_TABLES_OF_A_SERVER}
+    expected = {"accounts", "entitlement_keys", "operators", "saved_forms"}
+    expected |= {*TENANTS_TABLES_OF_A_SERVER}
     assert set(guarded) == {(name, False) for name in expected | {"audit", "staged_keys"}}
     policies = made.rows(
         f"""
@@ -372,8 +378,11 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
     """
     of_all = {"accounts", "heartbeat", "migrations", "nodes", "secret_key"}
     read = {*TENANTS_TABLES_OF_A_SERVER, *of_all} - OF_THE_BOOKS - OF_THE_CONSOLE
+    of_terms = ("account_id", "term_id", "subscription_id", "issues", "issues_left", "price")
     assert rights_of(made, role) == {
-        *((name, "SELECT") for name in read),
+        *((name, "SELECT") for name in read | OF_ENTITLEMENTS),
+        *((f"terms.{name}", "SELECT") for name in (*of_terms, "paid_on")),
+        *(("entitlement_codes", right) for right in ("INSERT", "DELETE")),
         ("subscribers.password_hash", "UPDATE"),
         ("commits.account_id", "INSERT"),
         ("commits.commit_id", "INSERT"),

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 EVERY_TABLE = (*TENANTS_TABLES_OF_A_SERVER, *GLOBAL_TABLES, *STAGING_TABLES, "heartbeat", "nodes")
 # What a server may write is not of the contract; each of these is looked at below.
 WRITTEN = {"commits", "account_locks", "epochs", "heartbeat", "login_failures", "credential_uses"}
-WRITTEN |= {"login_successes", "request_counts"}
-DELETED = {"login_failures", "login_successes", "request_counts"}
+WRITTEN |= {"login_successes", "request_counts", "entitlement_codes"}
+DELETED = {"login_failures", "login_successes", "request_counts", "entitlement_codes"}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,9 @@ def owned(store: Store) -> Iterator[str]:
                 database.change("INSERT INTO login_successes VALUES (:id, 'x', 1)", id=account_id)
                 database.change(
                     "INSERT INTO credential_uses VALUES (:id, 'pair', 1)", id=account_id
+                )
+                database.change(
+                    "INSERT INTO entitlement_codes VALUES (:id, 'x', 1, 1)", id=account_id
                 )
                 database.change(
                     "INSERT INTO request_counts VALUES (:id, '2026-01-01', 'orders', 1, 0, 1)",
@@ -132,6 +135,10 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         "UPDATE login_successes SET login = 'other'",
         "INSERT INTO credential_uses VALUES (2, 'other', 1)",
         "INSERT INTO request_counts VALUES (2, '2026-01-01', 'other', 1, 0, 1)",
+        "INSERT INTO entitlement_codes VALUES (2, 'other', 1, 1)",
+        "UPDATE entitlement_codes SET subscriber_id = 2",
+        "UPDATE entitlement_keys SET issuer = 'other'",
+        "SELECT class FROM terms",
     ],
 )
 def test_a_server_stamps_and_counts_only_for_its_account(shared: OpenStore, how: str) -> None:
@@ -152,6 +159,7 @@ def test_a_server_stamps_and_counts_only_for_its_account(shared: OpenStore, how:
         "UPDATE request_counts SET requests = 2",
         "DELETE FROM login_failures",
         "DELETE FROM request_counts",
+        "DELETE FROM entitlement_codes",
     ],
 )
 def test_a_server_changes_no_row_of_another_account(shared: OpenStore, how: str) -> None:

@@ -27,6 +27,9 @@ from masthead.store import (
     commits,
     credentials,
     deletions,
+    entitlement_codes,
+    entitlement_keys,
+    entitlements,
     epochs,
     exporting,
     interface_queries,
@@ -40,6 +43,7 @@ from tests.loading.publisher import SMALL, Publisher
 from tests.long import ONE_SERVER
 from tests.servers import as_server
 from tests.store.catalogue import (
+    OF_ENTITLEMENTS,
     OF_THE_BOOKS,
     OF_THE_CONSOLE,
     STAGING_TABLES,
@@ -62,7 +66,7 @@ pytestmark = ON_POSTGRESQL
 
 READ_BY_SERVERS = [
     name for name in TENANTS_TABLES_OF_A_SERVER if name not in OF_THE_BOOKS | OF_THE_CONSOLE
-]
+] + ["entitlement_keys"]
 each_tenants_table = pytest.mark.parametrize("table", READ_BY_SERVERS)
 SPEAKS_FOR = "SELECT current_setting('masthead.account_id', TRUE)"
 # In a session where no transaction has spoken for anybody, and in one where some have.
@@ -135,6 +139,8 @@ def shared(owned: OpenStore) -> Iterator[OpenStore]:
                 logins.count_failure(counters, logins.Limits(), attempt, 1)
             attempt = logins.attempt_of(opened.secret, account_id, "ada@example.org", "right")
             logins.note_success(opened, logins.Limits(), attempt, logins.Standing())
+            entitlement_codes.make_code(opened, account_id, 1)
+            entitlement_keys.rotate(owned, account_id)
         yield opened
 
 
@@ -197,6 +203,8 @@ WRITING = {
     "a later use": "UPDATE credential_uses SET used_at = 1",
     "a request": "INSERT INTO request_counts VALUES (1, '2026-01-01', 'orders', 1, 0, 1)",
     "no request": "DELETE FROM request_counts",
+    "a code": "INSERT INTO entitlement_codes VALUES (1, 'hash', 1, 1)",
+    "no code": "DELETE FROM entitlement_codes",
     "a lock": "SELECT 1 FROM account_locks WHERE account_id = 1 FOR UPDATE",
 }
 
@@ -237,7 +245,8 @@ def test_servers_cannot_read_tables_that_they_do_not_need(
     """Nor what an account's load has staged, whichever account it speaks for."""
     others = ("credentials", "audit", "loads", "natural_keys")
     denied = "may not do this: permission denied for table"
-    for table in (*STAGING_TABLES, *sorted(OF_THE_BOOKS | OF_THE_CONSOLE), *others):
+    unread = (OF_THE_BOOKS | OF_THE_CONSOLE) - OF_ENTITLEMENTS
+    for table in (*STAGING_TABLES, *sorted(unread), *others):
         with subtests.test(table=table), shared.reader() as database:
             database.set_tenant(1, is_master=True)
             with pytest.raises(MastheadError, match=denied):
@@ -430,6 +439,9 @@ QUERIES: dict[str, Query] = {
     ),
     "custom fields": lambda database: interface_queries.custom_fields(database, 1),
     "answers": lambda database: interface_queries.answers_of(database, 1, 1),
+    "entitlements": lambda database: entitlements.entitlements_of(
+        database, 1, 1, today="2026-11-20"
+    ),
     "order": lambda database: interface_queries.order(database, 1, 1),
     "mailing list": lambda database: list(
         interface_queries.mailing_list_entries(database, 1, 1) or ()

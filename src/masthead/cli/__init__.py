@@ -35,6 +35,7 @@ _COMMANDS = {
     "demo": "serving:demo",
     "documents": "documents:documents_group",
     "emulator": "emulator:emulator",
+    "entitlements": "entitlements:entitlements_group",
     "erase": "personal:erase_command",
     "export": "data:export_command",
     "feed": "feed:feed",

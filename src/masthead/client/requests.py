@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from masthead.contract.operations import (
     DELETIONS,
     DIGEST,
     ENTITIES,
+    ENTITLEMENTS,
     LIMIT_MAX,
     OPERATIONS,
     SNAPSHOT,
@@ -26,6 +28,7 @@ from masthead.contract.shapes import (
     AuthenticatedSubscriber,
     CustomFieldAnswer,
     CustomFieldDefinition,
+    Entitlements,
     Order,
     Subscriber,
     Subscription,
@@ -82,7 +85,8 @@ class Request(NamedTuple, Generic[Result]):
 
     No message may contain one of the ``secrets``. ``url`` replaces ``path`` after a redirect, or
     for the next page of a list. ``takes_long``: the service may need any time, and sends spaces
-    meanwhile.
+    meanwhile. ``in_body``: the parameters are a form in the body, so that no log of addresses on
+    the way gets them.
     """
 
     path: str
@@ -91,6 +95,7 @@ class Request(NamedTuple, Generic[Result]):
     secrets: tuple[str, ...] = ()
     url: str | None = None
     takes_long: bool = False
+    in_body: bool = False
 
     def __repr__(self) -> str:
         """Show no parameters, because they can hold a password."""
@@ -116,21 +121,40 @@ def get_account(account_id: int) -> Request[Account]:
 
 def authenticate(login: str, password: str) -> Request[AuthenticatedSubscriber | None]:
     """Request operation 3."""
-
-    def read(body: Any) -> AuthenticatedSubscriber | None:
-        said = _member(body, "authenticated")
-        try:
-            is_authenticated = Bool().read(said)
-        except (ValueError, TypeError):
-            raise ValueError("'authenticated' is neither true nor false") from None
-        if not is_authenticated:
-            return None
-        return read_record(AuthenticatedSubscriber, _member(body, "subscribers"))
-
+    read = partial(_read_login, AuthenticatedSubscriber, "subscribers")
     request = _request("authenticate_subscriber", read)
     return request._replace(
         parameters={"login": login, "password": password}, secrets=(password, login)
     )
+
+
+def entitlements(
+    login: str | None, password: str | None, code: str | None
+) -> Request[Entitlements | None]:
+    """Request the entitlements of a reader, an extension of Masthead.
+
+    Raises BadInput unless a code alone or a login with a password is given.
+    """
+    given = {"login": login, "password": password, "code": code}
+    parameters = {name: value for name, value in given.items() if value is not None}
+    if parameters.keys() not in ({"login", "password"}, {"code"}):
+        raise BadInput("give login and password, or code alone")
+    return Request(
+        ENTITLEMENTS.path,
+        parameters,
+        partial(_read_login, Entitlements, str(ENTITLEMENTS.envelope)),
+        secrets=tuple(parameters.values()),
+        in_body=True,
+    )
+
+
+def _read_login(shape: type[Shape], envelope: str, body: Any) -> Shape | None:
+    said = _member(body, "authenticated")
+    try:
+        is_authenticated = Bool().read(said)
+    except (ValueError, TypeError):
+        raise ValueError("'authenticated' is neither true nor false") from None
+    return read_record(shape, _member(body, envelope)) if is_authenticated else None
 
 
 def changes(changed_since: datetime | str, entities: Iterable[str]) -> Request[None]:

@@ -157,7 +157,10 @@ def build_request(
     """
     try:
         built = http.build_request(
-            "GET", request.url or request.path, params=request.parameters or None
+            "GET",
+            request.url or request.path,
+            params=None if request.in_body else request.parameters or None,
+            data=request.parameters if request.in_body else None,
         )
     except (httpx2.InvalidURL, UnicodeError):
         raise BadInput(
@@ -180,7 +183,8 @@ def redirected(request: Request[Result], response: httpx2.Response) -> Request[R
     place = _resolved(response, response.headers["Location"])
     if place is None or place.params != _full_url(response).params:
         return None
-    return request._replace(url=str(place), parameters={})
+    parameters = request.parameters if request.in_body else {}
+    return request._replace(url=str(place), parameters=parameters)
 
 
 def connection_error(request: Request[Any], error: httpx2.HTTPError) -> ServiceError:

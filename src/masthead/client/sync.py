@@ -31,6 +31,7 @@ from masthead.contract.shapes import (
     AuthenticatedSubscriber,
     CustomFieldAnswer,
     CustomFieldDefinition,
+    Entitlements,
     MailingListEntry,
     Order,
     Subscriber,
@@ -100,6 +101,21 @@ class Client:
         ``password`` is a postal code (interface, operation 3).
         """
         return self._get(requests.authenticate(login, password))
+
+    def entitlements(
+        self,
+        *,
+        login: str | None = None,
+        password: str | None = None,
+        code: str | None = None,
+    ) -> Entitlements | None:
+        """Return what a reader may read now, with a signed token: an extension of Masthead.
+
+        The reader has a ``login`` with a ``password``, as in :meth:`authenticate`, or a ``code``
+        from the readers' pages. They are sent in the body of the request. Returns None if they are
+        refused. Raises ServiceError with status 404 if the publisher has no entitlements.
+        """
+        return self._get(requests.entitlements(login, password, code))
 
     def changes(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES

@@ -21,6 +21,7 @@ PARAMETERS: dict[str, str | int | bool] = {
     "after": "27",
     "campaign_active": False,
     "changed_since": "2026-11-22T06:00:00+00:00",
+    "code": "Qm4vF0n1x9cKd2hZ7sWbT5uLr8eYpA3J",
     "copies": "1",
     "download": True,
     "email": "danielking22@office.example",
@@ -57,6 +58,12 @@ _ISSUES = [
     {"issue_id": "2155", "name": "6 November 2026", "date": "2026-11-06"},
     {"issue_id": "2156", "name": "13 November 2026", "date": "2026-11-13"},
 ]
+_ENTITLEMENT = {
+    "publication_id": "2",
+    "publication": "The Northfield Weekly",
+    "format": "digital",
+    "until": "2027-11-28",
+}
 _OPTION = {"option_id": "105", "display_as": "Retail & wholesale", "value": "RET"}
 _ANSWER = {
     "field_id": "1",
@@ -226,6 +233,14 @@ RECORDS: dict[type, dict[str, Any]] = {
         "tax_total": 18.56,
         "grand_total": 304.16,
         "order_items": [_ITEM],
+    },
+    shapes.Entitlement: _ENTITLEMENT,
+    shapes.Entitlements: {
+        "subscriber_id": "22",
+        "expires_in": "86400",
+        "token": "eyJhbGciOiJFUzI1NiIsImtpZCI6IjlmMDgyYTQ3YzYxZDNlNTgiLCJ0eXAiOiJKV1QifQ.eyJpc3MiO"
+        "iJtYXN0aGVhZCJ9.tZ1mPqkL8n3xV2c7sWbT5uLr8eYpA3JQm4vF0n1x9cKd2hZ7",
+        "entitlements": [_ENTITLEMENT],
     },
     shapes.MailingListEntry: {
         "subscription_id": "2",

@@ -35,8 +35,8 @@ the status in programs; the sentences may change. After 429 and 503 wait for as 
 
 TAGS = {
     "interface": "The ten operations of the interface, version 2.",
-    "extensions": "What this server adds for programs that keep a copy of the data. A program that "
-    "uses it works with Masthead only.",
+    "extensions": "What this server adds for programs that keep a copy of the data, and for sites "
+    "with a paywall. A program that uses it works with Masthead only.",
     "server": "The state of the server; it needs no credentials.",
 }
 """The groups of operations and what they are."""
@@ -173,6 +173,24 @@ Use it to prove that a copy is complete: compute the same of the copy, and compa
 the same moment: take the copy's changes up to the `Masthead-Changes-Through` of this response
 first. Masthead's mirror verifies its copy so.
 """,
+    "entitlements": """\
+Tells what a reader may read now: by publication and format, with the last day, and the same as a
+signed token.
+
+Use it for a site with a paywall: ask when a reader signs in, and again when the token ends, not at
+every page. Give the reader's `login` and `password` as in the login check, or the `code` with which
+the readers' pages sent the reader's browser. Watch for the following:
+
+* The token is a JWT, signed with ES256. `GET /.well-known/jwks.json` has the public keys; `kid` in
+  the token's header names one. Check `aud`, which is `account-` with your `account_id`.
+* `sub` is an id of the reader for tokens alone. The `subscriber_id` beside the token is that of all
+  other operations.
+* A token is valid for a day, or less if a subscription ends earlier. A reader without a
+  subscription gets an empty list, for an hour.
+* A code works once, for two minutes.
+* Send a password in the body, since addresses are logged on their way.
+* 404: the publisher has not switched entitlements on.
+""",
     "health": """\
 Tells whether the server is up and its database responds.
 
@@ -187,7 +205,8 @@ ERRORS = {
     401: "The request carries no credentials, or none that can be read. Send HTTP Basic.",
     403: "The credentials open no account: they are wrong, revoked, or of an account that is not "
     "active. Ask the publisher.",
-    404: "The account has no record of this id. The id of another account's record gets the same.",
+    404: "The account has no record of this id. The id of another account's record gets the same. "
+    "For entitlements: the publisher has not switched them on.",
     408: "Not all of the request came in time.",
     410: "`changed_since` is more than five days back, or before the service was restored from a "
     "backup. The client has to load everything again from `GET /snapshot?entities=…`.",

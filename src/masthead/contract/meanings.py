@@ -36,6 +36,8 @@ SHAPES: dict[type, str] = {
     "or `product_id` and never both.",
     shapes.Order: "An order with its items.",
     shapes.MailingListEntry: "One subscription that gets the issue of the mailing list.",
+    shapes.Entitlement: "A publication that the reader may read now, in one format.",
+    shapes.Entitlements: "The reader whose login or code is right, and what the reader may read.",
 }
 """What each shape stands for."""
 
@@ -224,6 +226,19 @@ _OF_ONE_SHAPE: dict[type, dict[str, str]] = {
         "order_date": "When the order was placed, in the publisher's time zone.",
         "is_gift": "Whether the order is a gift: who pays is not who receives.",
         "order_items": "The items of the order, in order of their ids.",
+    },
+    shapes.Entitlement: {
+        "publication": "The name of the publication.",
+        "format": "`digital` or `print`. A subscription to both gives two entitlements.",
+        "until": "The last day, in the publisher's time zone. Without a day no end is known, as "
+        "for an unlimited subscription.",
+    },
+    shapes.Entitlements: {
+        "expires_in": "For how many seconds the token is valid.",
+        "token": "The token: a signed JWT with the claims `iss`, `sub`, `aud`, `iat`, `exp` and "
+        "`entitlements`, which is the list beside it.",
+        "entitlements": "What the reader may read now, in order of publication and format; empty "
+        "if there is nothing.",
     },
     shapes.MailingListEntry: {
         "copies": "How many copies of this issue to send.",

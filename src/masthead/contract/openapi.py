@@ -15,6 +15,7 @@ from masthead.contract.meanings import IDS_IN_PATHS
 from masthead.contract.openapi_schemas import body_of, example_of, reference, schemas
 from masthead.contract.operations import (
     ENTITIES,
+    ENTITLEMENTS,
     EXTENSIONS,
     NDJSON,
     OPERATIONS,
@@ -143,7 +144,7 @@ def _operation(operation: Operation) -> dict[str, Any]:
     parameters = [_parameter_in_path(name) for name in names_in_path]
     parameters += [_parameter_in_query(parameter) for parameter in operation.parameters]
     errors = set(_ERROR_NAMES)
-    if not names_in_path:
+    if not names_in_path and operation is not ENTITLEMENTS:
         errors -= _ONE_RECORD_ONLY
     if all(parameter.name != "changed_since" for parameter in operation.parameters):
         errors -= _SINCE_ONLY

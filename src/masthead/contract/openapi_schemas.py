@@ -10,6 +10,7 @@ from masthead.contract.operations import (
     DELETIONS,
     DIGEST,
     ENTITIES,
+    ENTITLEMENTS,
     EXTENSIONS,
     OPERATIONS,
     Entity,
@@ -27,8 +28,15 @@ _BODIES = {
     "snapshot": "Changes",
     "deletions": "Deletions",
     "digest": "Digests",
+    "entitlements": "EntitlementResult",
 }
 """The names of the bodies that are more than a record or an array of records."""
+
+_LOGINS = {
+    "authenticate_subscriber": "LoginAccepted",
+    "entitlements": "EntitlementsGranted",
+}
+"""The operations that check a login, and the names of their bodies for one that is right."""
 
 _MISSING = {
     Missing.NULL: "`null` if there is none.",
@@ -70,7 +78,7 @@ def example_of(operation: Operation) -> Any:
         return {entity.key: _example_of_entity(operation, entity) for entity in asked}
     record = examples.RECORDS[operation.response]
     found = [record] if operation.many else record
-    if operation.name == "authenticate_subscriber":
+    if operation.name in _LOGINS:
         return {"authenticated": True, operation.envelope: found}
     return {operation.envelope: found} if operation.envelope else found
 
@@ -93,7 +101,7 @@ def _shapes() -> list[type]:
             if isinstance(field.kind, Many):
                 visit(field.kind.shape)
 
-    for operation in OPERATIONS.values():
+    for operation in (*OPERATIONS.values(), ENTITLEMENTS):
         if operation.response is not None:
             visit(operation.response)
         else:
@@ -153,7 +161,8 @@ def _body(name: str, operation: Operation) -> dict[str, Any]:
         lists = {entity.key: _meant(meaning, _list(entity.shape)) for entity in ENTITIES}
         return {name: _asked_for(lists)}
     assert operation.envelope is not None
-    if operation.name == "authenticate_subscriber":
+    if operation.name in _LOGINS:
+        accepted = _LOGINS[operation.name]
         found = {
             "authenticated": _constant(True, "The login is right."),
             operation.envelope: _meant(
@@ -164,9 +173,9 @@ def _body(name: str, operation: Operation) -> dict[str, Any]:
         return {
             name: {
                 "description": "Whether the login is right and, if so, whose it is.",
-                "oneOf": [reference("LoginAccepted"), reference("LoginRefused")],
+                "oneOf": [reference(accepted), reference("LoginRefused")],
             },
-            "LoginAccepted": _object("The login is right: the subscriber.", found),
+            accepted: _object("The login is right: the subscriber.", found),
             "LoginRefused": _object("The login is not right.", refused),
         }
     of = operation.response

@@ -292,5 +292,26 @@ DIGEST = Operation(
 )
 """To verify a copy (decisions, "Digest")."""
 
-EXTENSIONS = (SNAPSHOT, DELETIONS, DIGEST)
+_LOGIN = OPERATIONS["authenticate_subscriber"].parameters
+
+ENTITLEMENTS = Operation(
+    None,
+    "entitlements",
+    "/entitlements",
+    "What a reader may read now, as a signed token",
+    shapes.Entitlements,
+    envelope="reader",
+    parameters=(
+        *_LOGIN,
+        Parameter(
+            "code",
+            Text(),
+            "The one-time code with which the readers' pages sent the reader, in place of `login` "
+            "and `password`.",
+        ),
+    ),
+)
+"""For sites with a paywall (decisions, "Entitlements")."""
+
+EXTENSIONS = (SNAPSHOT, DELETIONS, DIGEST, ENTITLEMENTS)
 """The operations of this server that are not in the interface."""

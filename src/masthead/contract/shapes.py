@@ -33,6 +33,8 @@ __all__ = [
     "CustomFieldAnswer",
     "CustomFieldDefinition",
     "CustomFieldOption",
+    "Entitlement",
+    "Entitlements",
     "Field",
     "ListDownload",
     "MailingListEntry",
@@ -353,6 +355,26 @@ class MailingListEntry(Struct):
     is_grace: Flag
     is_paid: Flag
     type: MediumType
+
+
+class Entitlement(Struct):
+    """A publication that a reader may read, in one format (an extension of Masthead)."""
+
+    publication_id: Key
+    publication: Text
+    format: Annotated[str, kinds.OneOf("digital", "print")]
+    until: DateOrNull
+
+
+class Entitlements(Struct):
+    """What a reader may read now, as a list and as a signed token (an extension of Masthead)."""
+
+    subscriber_id: Key
+    expires_in: Annotated[int, kinds.Integer()]
+    token: Annotated[str, kinds.Text()]
+    entitlements: Annotated[Sequence[Entitlement], kinds.Many(Entitlement)]
+
+    __repr__ = _hiding("token")
 
 
 class Field(NamedTuple):

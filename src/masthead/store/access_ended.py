@@ -115,7 +115,7 @@ def _of(rows: Iterable[Row], account_ids: set[int], columns: tuple[str, ...]) ->
 
 
 def end_sessions(store: Store) -> None:
-    """End all sessions of the console and of the readers' pages, and their links."""
+    """End all sessions of the console and of the readers' pages, their links, and their codes."""
     with store.counters() as counters:
-        for table in ("operator_sessions", "reader_sessions", "sign_in_links"):
+        for table in ("operator_sessions", "reader_sessions", "sign_in_links", "entitlement_codes"):
             counters.change(f"DELETE FROM {table}")

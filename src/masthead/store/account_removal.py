@@ -22,6 +22,7 @@ OF_AN_ACCOUNT = (
     "commits",
     "epochs",
     "credentials",
+    "entitlement_keys",
     "operators",
     "saved_forms",
 )
@@ -35,6 +36,7 @@ COUNTERS = (
     "operator_sessions",
     "reader_sessions",
     "sign_in_links",
+    "entitlement_codes",
     "request_counts",
 )
 """The tables of counters that servers write. An embedded database has them in another file."""

@@ -11,6 +11,7 @@ from masthead.store import audit, commits, epochs, migrations
 from masthead.store.billing.sealed import reseal_ibans
 from masthead.store.credentials import new_credentials, replace_credentials
 from masthead.store.database import Connection, Row, Store, Value
+from masthead.store.entitlement_keys import reseal_keys
 from masthead.store.interface_queries import columns_of
 from masthead.store.secret import Secret
 
@@ -204,14 +205,14 @@ def rotate_credentials(
 
 
 def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) -> int | None:
-    """Seal all pairs, and the bank accounts of mandates, with the store's new secret key.
+    """Seal all pairs, the bank accounts of mandates and the keys of entitlements with the new key.
 
     Returns the number of accounts. ``old`` is the key that sealed them. If it is None, the key is
-    lost: each account gets a new random pair, and the mandates end, since their bank accounts are
-    lost. Replaced pairs stop working, since only their hashes are stored. If the store's key
-    already seals the pairs, nothing changes and None is returned (rules, "The secret key is changed
-    a second time"). Raises BadInput if the database is of an earlier version, MastheadError if
-    ``old`` did not seal the pairs.
+    lost: each account gets a new random pair, the mandates end, since their bank accounts are
+    lost, and the keys of entitlements are deleted. Replaced pairs stop working, since only their
+    hashes are stored. If the store's key already seals the pairs, nothing changes and None is
+    returned (rules, "The secret key is changed a second time"). Raises BadInput if the database is
+    of an earlier version, MastheadError if ``old`` did not seal the pairs.
     """
     store.secret.make()
     with store.writer() as connection, connection.transaction():
@@ -234,6 +235,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
             values = {"account_id": account_id, **dict(zip(_SECRETS, credentials, strict=True))}
             _save(connection, values, dict.fromkeys(SETTINGS))
         reseal_ibans(connection, old)
+        reseal_keys(connection, old)
         connection.change(
             "UPDATE secret_key SET fingerprint = :own", own=store.secret.fingerprint("key")
         )

@@ -85,3 +85,15 @@ CREATE TABLE IF NOT EXISTS sign_in_links (
 CREATE INDEX IF NOT EXISTS sign_in_links_by_subscriber
     ON sign_in_links (account_id, subscriber_id);
 CREATE INDEX IF NOT EXISTS sign_in_links_by_time ON sign_in_links (account_id, made_at);
+
+-- One-time codes of readers for the sites of partners. code_hash: a keyed hash.
+CREATE TABLE IF NOT EXISTS entitlement_codes (
+    account_id INTEGER NOT NULL,
+    code_hash TEXT NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    made_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, code_hash)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entitlement_codes_by_subscriber
+    ON entitlement_codes (account_id, subscriber_id, made_at);
+CREATE INDEX IF NOT EXISTS entitlement_codes_by_time ON entitlement_codes (account_id, made_at);

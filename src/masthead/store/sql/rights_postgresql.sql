@@ -71,6 +71,15 @@ CREATE OR REPLACE FUNCTION sites() RETURNS TABLE (site TEXT)
         WHERE p.name = 'site' AND p.value IS NOT NULL;
     END;
 
+-- The public keys of entitlements, which everybody may read.
+CREATE OR REPLACE FUNCTION published_entitlement_keys(at BIGINT)
+    RETURNS TABLE (public_key TEXT)
+    LANGUAGE SQL STABLE SECURITY DEFINER
+    BEGIN ATOMIC
+        SELECT k.public_key FROM entitlement_keys AS k
+        WHERE k.ends_at IS NULL OR k.ends_at > at ORDER BY k.key_id;
+    END;
+
 -- The role of servers, one for each database. It owns nothing. It has no password: it can log in as
 -- the rules of the server for connections (pg_hba.conf) allow.
 DO $$
@@ -88,7 +97,13 @@ BEGIN
         'subscribers, addresses, '
         'subscriptions, subscription_kinds, subscription_issues, custom_fields, '
         'custom_field_options, custom_field_answers, orders, order_items, purchases, '
-        'list_downloads, mailing_list_entries, deletions, erasures TO %I', server);
+        'list_downloads, mailing_list_entries, deletions, erasures, '
+        'entitlement_keys, entitlement_codes, suspensions TO %I', server);
+    -- What decides whether the next issue waits for a payment (rules, "What a reader may read").
+    EXECUTE format(
+        'GRANT SELECT (account_id, term_id, subscription_id, issues, issues_left, price, paid_on) '
+        'ON terms TO %I', server);
+    EXECUTE format('GRANT INSERT, DELETE ON entitlement_codes TO %I', server);
     -- To stamp commits and to count: nothing of this is an account's data. The digest that a login
     -- replaces is the one thing that is.
     EXECUTE format('GRANT UPDATE (beat_at) ON heartbeat TO %I', server);
@@ -105,8 +120,9 @@ BEGIN
         'GRANT INSERT, UPDATE (requests, errors, last_at), DELETE ON request_counts TO %I',
         server);
     EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
-        'accounts_with_history, last_loads, account_of_site, sites FROM PUBLIC';
+        'accounts_with_history, last_loads, account_of_site, sites, published_entitlement_keys '
+        'FROM PUBLIC';
     EXECUTE format(
         'GRANT EXECUTE ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
-        'accounts_with_history, last_loads TO %I', server);
+        'accounts_with_history, last_loads, published_entitlement_keys TO %I', server);
 END $$;

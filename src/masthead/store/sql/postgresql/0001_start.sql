@@ -43,6 +43,22 @@ CREATE TABLE credentials (
 );
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
+-- The keys that sign entitlements. public_key: a JWK. private_key, subject_key: sealed with the
+-- secret key; subject_key makes the ids of readers in tokens. ends_at: when a replaced key will not
+-- be published any more.
+CREATE TABLE entitlement_keys (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    key_id TEXT COLLATE "C" NOT NULL,
+    issuer TEXT COLLATE "C" NOT NULL,
+    public_key TEXT COLLATE "C" NOT NULL,
+    private_key TEXT COLLATE "C" NOT NULL,
+    subject_key TEXT COLLATE "C" NOT NULL,
+    made_at BIGINT NOT NULL,
+    signs_from BIGINT NOT NULL,
+    ends_at BIGINT,
+    PRIMARY KEY (account_id, key_id)
+);
+
 -- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions with
 -- another sessions_from have ended.
 CREATE TABLE operators (
@@ -217,6 +233,18 @@ CREATE TABLE sign_in_links (
 );
 CREATE INDEX sign_in_links_by_subscriber ON sign_in_links (account_id, subscriber_id);
 CREATE INDEX sign_in_links_by_time ON sign_in_links (account_id, made_at);
+
+-- One-time codes of readers for the sites of partners. code_hash: a keyed hash.
+CREATE TABLE entitlement_codes (
+    account_id BIGINT NOT NULL,
+    code_hash TEXT COLLATE "C" NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    made_at BIGINT NOT NULL,
+    PRIMARY KEY (account_id, code_hash)
+);
+CREATE INDEX entitlement_codes_by_subscriber
+    ON entitlement_codes (account_id, subscriber_id, made_at);
+CREATE INDEX entitlement_codes_by_time ON entitlement_codes (account_id, made_at);
 
 -- visible_at: NULL until the commit is stamped.
 CREATE TABLE commits (
@@ -2671,11 +2699,13 @@ BEGIN
         'login_failures',
         'login_successes',
         'credential_uses',
+        'entitlement_keys',
         'operators',
         'saved_forms',
         'operator_sessions',
         'reader_sessions',
         'sign_in_links',
+        'entitlement_codes',
         'request_counts',
         'commits',
         'books',

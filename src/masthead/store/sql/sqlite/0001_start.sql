@@ -43,6 +43,22 @@ CREATE TABLE credentials (
 ) STRICT;
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
+-- The keys that sign entitlements. public_key: a JWK. private_key, subject_key: sealed with the
+-- secret key; subject_key makes the ids of readers in tokens. ends_at: when a replaced key will not
+-- be published any more.
+CREATE TABLE entitlement_keys (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    key_id TEXT NOT NULL,
+    issuer TEXT NOT NULL,
+    public_key TEXT NOT NULL,
+    private_key TEXT NOT NULL,
+    subject_key TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    signs_from INTEGER NOT NULL,
+    ends_at INTEGER,
+    PRIMARY KEY (account_id, key_id)
+) STRICT;
+
 -- The publisher's people who sign in to the console. password_hash is Argon2's. Sessions with
 -- another sessions_from have ended.
 CREATE TABLE operators (
