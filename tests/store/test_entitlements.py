@@ -236,16 +236,17 @@ def test_an_issuer_is_printable_and_not_too_long(opened: OpenStore, issuer: str)
 
 
 def test_a_new_secret_key_seals_them_again(
-    opened: OpenStore, monkeypatch: pytest.MonkeyPatch
+    opened: OpenStore, url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rotate(opened, 1)
-    before = signed(opened)
+    before = claims(opened, signed(opened))
     old = opened.secret
     old.fingerprint("read while it is there")
     monkeypatch.setenv(SECRET_KEY, "ab" * 32)
     monkeypatch.setattr(opened, "secret", Secret(None))
     assert accounts.rekey(opened, old) == 2
-    assert claims(opened, signed(opened)) == claims(opened, before)
+    with opening(url, clock) as restarted:
+        assert claims(restarted, signed(restarted)) == before
 
 
 def test_with_a_lost_secret_key_they_are_gone(

@@ -55,6 +55,12 @@ class _Move(msgspec.Struct, forbid_unknown_fields=True):
     seconds: float = 0
 
 
+class _CodeOf(msgspec.Struct, forbid_unknown_fields=True):
+    """Whose one-time code to make."""
+
+    subscriber_id: int
+
+
 class Control(NamedTuple):
     """What the control port controls."""
 
@@ -83,6 +89,11 @@ class Control(NamedTuple):
     def remove(self, body: bytes) -> object:
         """Remove records."""
         return self.publisher.remove(_by_kind(body, _Ids))
+
+    def entitlement_code(self, body: bytes) -> object:
+        """Return a one-time code of a subscriber."""
+        of = _decoded(body, _CodeOf)
+        return {"code": self.publisher.entitlement_code(of.subscriber_id)}
 
     def clock(self, _body: bytes) -> object:
         """Return the time."""
@@ -184,6 +195,13 @@ OPERATIONS = (
         Control.move_clock,
         "moves the clock by days, hours, minutes, seconds, also negative ones",
         '{"days": 6}',
+    ),
+    Operation(
+        "POST",
+        "/entitlement-codes",
+        Control.entitlement_code,
+        "a one-time code of a subscriber, as the readers' pages make it",
+        '{"subscriber_id": 1}',
     ),
     Operation(
         "POST",

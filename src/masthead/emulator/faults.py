@@ -28,7 +28,7 @@ from masthead.store import Clock
 ASKED_MAX = 10_000
 """The number of requests that the log keeps."""
 
-_SECRET = {"password"}
+_SECRET = {"code", "password"}
 _HIDDEN = "…"
 _PIECES_A_SECOND = 20
 

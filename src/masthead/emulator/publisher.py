@@ -19,7 +19,15 @@ from masthead.contract.records import TABLES_BY_NAME, Table
 from masthead.emulator.defaults import id_in, with_defaults
 from masthead.errors import BadInput, NotFound
 from masthead.loading.load import load
-from masthead.store import accounts, commits, emulator_snapshots, epochs, system_clock
+from masthead.store import (
+    accounts,
+    commits,
+    emulator_snapshots,
+    entitlement_keys,
+    epochs,
+    system_clock,
+)
+from masthead.store.entitlement_codes import make_code
 from masthead.store.removing import remove_records
 from masthead.store.sqlite import SqliteStore
 
@@ -86,6 +94,7 @@ class Publisher:
                 "plan": "Standard",
             },
         )
+        entitlement_keys.rotate(self.store, ACCOUNT_ID)
         if files:
             load(self.store, [files], account_id=ACCOUNT_ID)
         emulator_snapshots.keep(self.store, self._beginning)
@@ -154,6 +163,19 @@ class Publisher:
         keys = [_key_of(name, one) for one in given]
         with self._lock:
             return remove_records(self.store, ACCOUNT_ID, _table(name), keys)
+
+    def entitlement_code(self, subscriber_id: int) -> str:
+        """Return a one-time code of a subscriber, as the readers' pages make it.
+
+        Raises NotFound if the subscriber does not exist.
+        """
+        with self._lock:
+            with self.store.reader() as connection:
+                if not emulator_snapshots.is_there(
+                    connection, ACCOUNT_ID, TABLES_BY_NAME["subscribers"], (subscriber_id,)
+                ):
+                    raise NotFound(f"subscribers {subscriber_id} is not there: add it first")
+            return make_code(self.store, ACCOUNT_ID, subscriber_id)
 
     def move_clock(self, by: timedelta) -> str:
         """Move the clock; return its new time.

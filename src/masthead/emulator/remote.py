@@ -109,6 +109,11 @@ class MastheadServer:
         """Remove records of a kind; ``"17/3"`` is an id of a key with two columns."""
         self.ask("DELETE", "/records", {kind: ids})
 
+    def entitlement_code(self, subscriber_id: int) -> str:
+        """Return a one-time code of a subscriber, with which a reader comes to a partner's site."""
+        code: str = self.ask("POST", "/entitlement-codes", {"subscriber_id": subscriber_id})["code"]
+        return code
+
     @property
     def requests(self) -> list[MadeRequest]:
         """The requests since the last reset, oldest first."""
