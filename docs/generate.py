@@ -20,6 +20,7 @@ from masthead.contract.operations import (
     DELETIONS,
     DIGEST,
     ENTITIES,
+    ENTITLEMENTS,
     EXTENSIONS,
     NDJSON,
     OPERATIONS,
@@ -143,7 +144,8 @@ def _shapes() -> Iterator[str]:
     yield "## Wire shapes"
     yield "Keys are in this order. A value that is missing looks as the last column says."
     shown: set[type] = set()
-    waiting = [o.response for o in OPERATIONS.values() if o.response] + [e.shape for e in ENTITIES]
+    operations = (*OPERATIONS.values(), ENTITLEMENTS)
+    waiting = [o.response for o in operations if o.response] + [e.shape for e in ENTITIES]
     while waiting:
         shape = waiting.pop(0)
         if shape in shown:

@@ -93,8 +93,10 @@ def paywall(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             | {"date_expired": day(-1)},
         ],
     }
-    for number in ("1", "2"):
-        import_files(*write_ndjson(folder / number, files), account_id=number, database=database)
+    for account_id in ("1", "2"):
+        import_files(
+            *write_ndjson(folder / account_id, files), account_id=account_id, database=database
+        )
     masthead("remove", "subscribers", 3, "--account", 1, database=database)
     with serving(database, "--login-failures", "3", "--rate-limit", "1000") as server:
         masthead("entitlements", "rotate", 1, "--issuer", server.url, database=database)
@@ -108,7 +110,7 @@ def test_a_login_gets_what_the_reader_may_read(paywall: Paywall) -> None:
     """rules, "What a reader may read"; the whole response, of which the token alone varies."""
     content = json.loads(paywall.one.answer(PATH, **ANN))
     token = content["reader"].pop("token")
-    entitled = [
+    entitled: list[dict[str, str | None]] = [
         {
             "publication_id": "1",
             "publication": "The Weekly",
