@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
 PAGE = (ROOT / "docs" / "testing.md").read_text()
-(FIRST_TEST,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+FIRST_TEST, *_ = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 SECONDS_MAX = 120
 PLUGIN = "masthead.pytest_plugin"
 
