@@ -186,6 +186,7 @@ def rows_of(n: int) -> dict[str, dict[str, Any]]:
             "purpose": "sign_in",
             "made_at": 1,
         },
+        "entitlement_codes": {"code_hash": f"c{n}", **reader, "made_at": 1},
     }
 
 

@@ -56,6 +56,7 @@ NOT_READ = {
         "credential_uses",
         "credentials",
         "debit_runs",
+        "entitlement_keys",
         "heartbeat",
     ),
     *("loads", "natural_keys", "nodes", "operator_sessions", "operators", "removed_accounts"),

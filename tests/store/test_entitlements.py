@@ -284,10 +284,12 @@ def test_a_code_ends_after_two_minutes(opened: OpenStore, clock: Clock) -> None:
 def test_codes_are_stored_as_keyed_hashes_and_deleted_in_the_end(
     opened: OpenStore, clock: Clock
 ) -> None:
-    code = make_code(opened, 1, 5)
+    code, _ = make_code(opened, 1, 5), make_code(opened, 1, 6)
     assert code not in repr(stored(opened))
     clock.now += CODE_US
     make_code(opened, 1, 6)
+    assert sorted(row[2] for row in stored(opened)) == [5, 6], "each reader's own are deleted"
+    assert use_code(opened, 1, "other") is None
     assert [row[2] for row in stored(opened)] == [6]
 
 

@@ -24,16 +24,21 @@ _BYTES = 24
 def make_code(store: Store, account_id: int, subscriber_id: int) -> str:
     """Return a new code of a subscriber: 32 characters that need no escape in a URL.
 
-    Deletes codes that have ended, and the subscriber's oldest ones beyond :data:`LIVE_MAX`. Raises
+    Deletes codes of the subscriber that have ended, and the subscriber's oldest ones beyond :data:`LIVE_MAX`. Raises
     StoreUnavailable if the counters are unavailable.
     """
     code = secrets.token_urlsafe(_BYTES)
     now = store.clock()
     with store.counters() as counters:
         counters.set_tenant(account_id)
+        counters.set_reader(subscriber_id)
         counters.rows(
-            "DELETE FROM entitlement_codes WHERE account_id = :account_id AND made_at <= :before",
+            """
+            DELETE FROM entitlement_codes WHERE account_id = :account_id
+                AND subscriber_id = :subscriber_id AND made_at <= :before
+            """,
             account_id=account_id,
+            subscriber_id=subscriber_id,
             before=now - CODE_US,
         )
         counters.rows(
@@ -62,7 +67,8 @@ def make_code(store: Store, account_id: int, subscriber_id: int) -> str:
 def use_code(store: Store, account_id: int, code: str) -> int | None:
     """Return the subscriber of a code, and delete the code; None if there is none that works.
 
-    Of several requests with one code, one gets the subscriber. Raises StoreUnavailable if the
+    Of several requests with one code, one gets the subscriber. Deletes all codes of the account
+    that have ended. Raises StoreUnavailable if the
     counters are unavailable.
     """
     now = store.clock()
@@ -76,6 +82,11 @@ def use_code(store: Store, account_id: int, code: str) -> int | None:
             """,
             account_id=account_id,
             code_hash=_hash(counters, account_id, code),
+        )
+        counters.rows(
+            "DELETE FROM entitlement_codes WHERE account_id = :account_id AND made_at <= :before",
+            account_id=account_id,
+            before=now - CODE_US,
         )
     for subscriber_id, made_at in found:
         if made_at > now - CODE_US:

@@ -197,6 +197,7 @@ BEGIN
             ('reader_changes', own, NULL),
             ('reader_consents', own, NULL),
             ('reader_requests', own, NULL),
+            ('entitlement_codes', own, NULL),
             -- Before a sign-in, by the hash of a token.
             ('reader_sessions', own || ' OR ' || nobody, NULL),
             ('sign_in_links', own || ' OR ' || nobody, NULL),
@@ -325,8 +326,8 @@ BEGIN
         'terms, subscription_issues, suspensions, temporary_addresses, replacements, '
         'cancellations, renewals_sent, announced_renewals, mailing_list_entries, revenue, '
         'cancelled_terms, invoice_lines, allocations, journal_lines, staged_keys, '
-        'reader_changes, reader_consents, reader_requests, reader_sessions, sign_in_links '
-        'TO %I', readers);
+        'reader_changes, reader_consents, reader_requests, reader_sessions, sign_in_links, '
+        'entitlement_codes TO %I', readers);
     EXECUTE format(
         'GRANT INSERT ON subscribers, addresses, subscriptions, subscription_kinds, '
         'custom_field_answers, orders, order_items, terms, revenue, suspensions, '
@@ -334,7 +335,7 @@ BEGIN
         'invoice_lines, allocations, journal_lines, renewal_consents, mails, saved_forms, '
         'deletions, login_failures, login_successes, purchases, payer_details, '
         'staged_keys, audit, reader_changes, reader_consents, reader_requests, reader_sessions, '
-        'sign_in_links TO %I', readers);
+        'sign_in_links, entitlement_codes TO %I', readers);
     EXECUTE format(
         'GRANT INSERT (account_id, commit_id), UPDATE (visible_at) ON commits TO %I', readers);
     EXECUTE format(
@@ -352,7 +353,7 @@ BEGIN
     EXECUTE format(
         'GRANT DELETE ON custom_field_answers, suspensions, temporary_addresses, cancellations, '
         'cancelled_terms, saved_forms, commits, login_failures, login_successes, staged_keys, '
-        'reader_sessions, sign_in_links TO %I', readers);
+        'reader_sessions, sign_in_links, entitlement_codes TO %I', readers);
     EXECUTE format(
         'GRANT EXECUTE ON FUNCTION %s, history, account_of_site, sites TO %I',
         array_to_string(functions, ', '), readers);
