@@ -24,8 +24,8 @@ _BYTES = 24
 def make_code(store: Store, account_id: int, subscriber_id: int) -> str:
     """Return a new code of a subscriber: 32 characters that need no escape in a URL.
 
-    Deletes codes of the subscriber that have ended, and the subscriber's oldest ones beyond :data:`LIVE_MAX`. Raises
-    StoreUnavailable if the counters are unavailable.
+    Deletes codes of the subscriber that have ended, and the oldest ones beyond :data:`LIVE_MAX`.
+    Raises StoreUnavailable if the counters are unavailable.
     """
     code = secrets.token_urlsafe(_BYTES)
     now = store.clock()
