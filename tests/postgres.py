@@ -56,6 +56,7 @@ RIGHTS = (SQL / "rights_postgresql.sql", SQL / "rights_of_readers.sql")
 ROLES = ("server", "readers")
 
 SECONDS_MAX = 60
+MIGRATE_SECONDS_MAX = 300  # to distribute takes seconds, and many times that beside other tests
 POLL_SECONDS = 0.02
 
 # Below the ports that systems give out by themselves: a cluster finds its own free after a stop.
@@ -519,7 +520,7 @@ def migrate(url: str, *more: str) -> None:
             [sys.executable, "-m", "masthead", "database", command],
             env={**os.environ, "MASTHEAD_DATABASE": url},
             stdout=subprocess.DEVNULL,
-            timeout=SECONDS_MAX,
+            timeout=MIGRATE_SECONDS_MAX,
             check=True,
         )
 

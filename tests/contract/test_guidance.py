@@ -11,7 +11,7 @@ from masthead.contract import examples, guidance
 from masthead.contract.meanings import FIELDS, IDS_IN_PATHS, SHAPES
 from masthead.contract.openapi import document
 from masthead.contract.shapes import fields_of
-from masthead.sample_data.demo_history import sample
+from masthead.sample_data.demo_history import SAMPLE
 from tests.contract.values import problems
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def test_each_explanation_has_its_field_or_operation() -> None:
 
 def test_the_examples_exist_in_the_demo() -> None:
     """rules, "Texts and examples of the document"; "The demo's credentials"."""
-    found = sample()
+    found = SAMPLE
     assert {
         "account_id": "1",
         "subscriber_id": str(found.subscriber_id),

@@ -18,6 +18,8 @@ from tests.system.pooler import DEBIANS, NEWER, Pooler
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.system.browsing import Browser
+
 
 @pytest.fixture(scope="session")
 def golden(store: Store) -> Iterator[Caller]:
@@ -29,6 +31,27 @@ def golden(store: Store) -> Iterator[Caller]:
         caller = Caller(server, "key-golden", "login-golden")
         yield caller
         caller.close()
+
+
+def _browser(folder: Path, *, javascript: bool) -> Iterator[Browser]:
+    # Without selenium, the tests that import it are skipped, and no others.
+    from tests.system import browsing  # noqa: PLC0415
+
+    browser = browsing.Browser(folder, javascript=javascript)
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser; each test lets it begin again."""
+    yield from _browser(tmp_path_factory.mktemp("chromium"), javascript=True)
+
+
+@pytest.fixture(scope="session")
+def bare_chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The same, without JavaScript."""
+    yield from _browser(tmp_path_factory.mktemp("bare-chromium"), javascript=False)
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ from tests.circulation.desk import at_desk
 from tests.console.browser import PASSWORD, serving_console
 from tests.console.conftest import fill
 from tests.servers import Store
-from tests.system.browsing import IN_BROWSER, Browser
+from tests.system.browsing import IN_BROWSER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.circulation.desk import Desk
+    from tests.system.browsing import Browser
 
 pytestmark = IN_BROWSER
 
@@ -101,16 +102,15 @@ def _fill(desk: Desk) -> None:
 
 
 @pytest.fixture
-def browser(console: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def browser(console: str, chromium: Browser) -> Browser:
     """A browser that is signed in."""
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    browser.open(console)
-    browser.write("#name", NAME)
-    browser.write("#password", PASSWORD)
-    browser.click("button.main")
-    browser.read_until("nav.main", "Today")
-    yield browser
-    browser.quit()
+    chromium.begin_again()
+    chromium.open(console)
+    chromium.write("#name", NAME)
+    chromium.write("#password", PASSWORD)
+    chromium.click("button.main")
+    chromium.read_until("nav.main", "Today")
+    return chromium
 
 
 def test_nothing_is_wider_than_the_smallest_screen_whatever_the_data(

@@ -9,13 +9,13 @@ import pytest
 
 from masthead.contract.operations import EXTENSIONS, OPERATIONS
 from tests.cli.running import lines_until, running
-from tests.system.browsing import IN_BROWSER, Browser
+from tests.system.browsing import IN_BROWSER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.api.callers import Caller
+    from tests.system.browsing import Browser
 
 LIST_ACCOUNTS = "[id$=list_accounts]"
 
@@ -23,11 +23,10 @@ pytestmark = IN_BROWSER
 
 
 @pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Browser]:
-    """A browser with an empty profile."""
-    browser = Browser(tmp_path)
-    yield browser
-    browser.quit()
+def browser(chromium: Browser) -> Browser:
+    """A browser that has seen nothing."""
+    chromium.begin_again()
+    return chromium
 
 
 def sign_in(browser: Browser, caller: Caller) -> None:

@@ -20,7 +20,7 @@ from masthead.cli.demo_books import OPENED_DAYS_AGO, work_some_weeks
 from masthead.cli.demo_readers import DEMO_SITE
 from masthead.errors import BadUsage
 from masthead.loading.load import load
-from masthead.sample_data.demo_history import sample, write_history
+from masthead.sample_data.demo_history import SAMPLE, write_history
 from masthead.store import Store, accounts, find_store, open_store, system_clock
 from masthead.store.account_removal import remove_account
 from masthead.store.migrations import steps
@@ -146,7 +146,7 @@ def curl_lines(base_url: str, console_url: str, readers_url: str, database: str)
 
     It also shows the commands for its books.
     """
-    shown = sample()
+    shown = SAMPLE
     folder = _folder_of(database)
     file, mapping = (quoted(str(folder / name)) for name in (TO_TRY, MAPPING))
     since = datetime.now(UTC) - timedelta(days=_FEED_DAYS_SHOWN)

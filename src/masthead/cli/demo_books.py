@@ -41,7 +41,7 @@ from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.cli import demo_bank, demo_debits, demo_readers
-from masthead.sample_data.demo_history import sample
+from masthead.sample_data.demo_history import SAMPLE
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import open_store, system_clock
 from masthead.store.audit import Actor
@@ -146,7 +146,7 @@ class _Weeks:
         self._collects = collects
         self._clock = clock
         self._go_on = clock.go_on
-        self._used = {sample().subscriber_id}
+        self._used = {SAMPLE.subscriber_id}
 
     def work(self) -> None:
         """Do all the work; later steps depend on earlier ones."""
