@@ -26,7 +26,7 @@ def collector(bureau: Desk) -> Desk:
 
 
 def _printed(desk: Desk) -> list[PrintedInvoice]:
-    return [from_json(row["printed"]) for row in desk.table("invoices")]
+    return [from_json(row["printed"], PrintedInvoice) for row in desk.table("invoices")]
 
 
 def test_an_invoice_names_the_mandate_the_account_and_the_day(collector: Desk) -> None:

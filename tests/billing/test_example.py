@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import pytest
 
 from masthead.billing.payer_statements import report as statement_report
-from masthead.billing.printed import from_json
+from masthead.billing.printed import PrintedInvoice, from_json
 from masthead.billing.printed_reminders import ThenDo
 from masthead.billing.reminding import Level
 from masthead.billing.tax import TaxRate, percent_of, percent_text
@@ -342,7 +342,7 @@ def test_each_document_keeps_the_rules_of_the_electronic_invoice(course: Course)
     """billing, "What must hold", 3: short, late, credited, a fee, a mandate, reverse charge."""
     with course.desk.books.read() as reading:
         rows = reading.rows("SELECT printed FROM invoices WHERE account_id = :account_id")
-        made = [from_json(text) for (text,) in rows]
+        made = [from_json(text, PrintedInvoice) for (text,) in rows]
     assert len(made) > 10
     for printed in made:
         assert judged(xml_of(printed)).broken == [], printed.number

@@ -1,11 +1,10 @@
 """The record of what an announcement prints, and its JSON (billing, "Automatic renewal")."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from masthead.billing.printed import Payer, Seller
-from masthead.billing.printed_announcements import PrintedAnnouncement, from_json, to_json
+from masthead.billing.printed_announcements import PrintedAnnouncement
 
 _TEXTS = st.text(max_size=20)
 _AMOUNTS = st.integers(0, 10**9)
@@ -32,17 +31,5 @@ _ANNOUNCEMENTS = st.builds(
 
 
 @given(_ANNOUNCEMENTS)
-def test_a_record_comes_back_from_its_json_as_it_was(printed: PrintedAnnouncement) -> None:
-    text = to_json(printed)
-    assert from_json(text) == printed
-    assert to_json(from_json(text)) == text
-
-
-@given(_ANNOUNCEMENTS)
 def test_the_total_is_the_net_amount_and_the_tax(printed: PrintedAnnouncement) -> None:
     assert printed.total - printed.tax == printed.net
-
-
-def test_a_text_of_another_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown field `colour`"):
-        from_json('{"colour": "red"}')

@@ -3,12 +3,10 @@
 import msgspec
 import pytest
 
-from masthead.billing.printed import Payer, Seller
+from masthead.billing.printed import Payer, Seller, from_json, to_json
 from masthead.billing.printed_reminders import (
     PrintedReminder,
     RemindedInvoice,
-    from_json,
-    to_json,
 )
 
 _INVOICE = RemindedInvoice(
@@ -37,7 +35,7 @@ _REMINDER = PrintedReminder(
 
 
 def test_a_reminder_comes_back_from_its_json_as_it_was() -> None:
-    assert from_json(to_json(_REMINDER)) == _REMINDER
+    assert from_json(to_json(_REMINDER), PrintedReminder) == _REMINDER
     assert "read_until" not in to_json(_REMINDER)
 
 
@@ -47,4 +45,7 @@ def test_what_is_due_is_what_is_open_with_all_fees_less_what_is_taken_back() -> 
 
 def test_a_text_that_is_no_reminder_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
-        from_json(to_json(_REMINDER).replace('"level":2,"reminded', '"colour":2,"reminded'))
+        from_json(
+            to_json(_REMINDER).replace('"level":2,"reminded', '"colour":2,"reminded'),
+            PrintedReminder,
+        )

@@ -9,7 +9,8 @@ import pytest
 
 from masthead.billing import reminder_mails
 from masthead.billing.mail_texts import MailWords
-from masthead.billing.printed_reminders import PrintedReminder, from_json
+from masthead.billing.printed import from_json
+from masthead.billing.printed_reminders import PrintedReminder
 from masthead.billing.reminding import Level
 from masthead.books import (
     billing_settings,
@@ -92,7 +93,7 @@ def test_a_payer_who_wants_mails_gets_the_letter_by_mail(bureau: Desk) -> None:
         "Please pay with the reference RF15 2026 0000 02.",
     ]
     assert "  2026-000002 of 15 April 2026: 2.84 USD" in mail["text"]
-    assert reminder_mails.words_of(from_json(reminder["printed"])) == MailWords(
+    assert reminder_mails.words_of(from_json(reminder["printed"], PrintedReminder)) == MailWords(
         mail["subject"], mail["text"]
     )
 

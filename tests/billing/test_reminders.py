@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from masthead.billing.printed_reminders import from_json
+from masthead.billing.printed import from_json
+from masthead.billing.printed_reminders import PrintedReminder
 from masthead.billing.reminding import Level
 from masthead.books import (
     disputes,
@@ -29,7 +30,6 @@ from tests.billing.bureau import (
 )
 
 if TYPE_CHECKING:
-    from masthead.billing.printed_reminders import PrintedReminder
     from tests.circulation.desk import Desk
 
 # An invoice of April 15 is due on April 29.
@@ -64,7 +64,11 @@ def sent(desk: Desk) -> list[tuple[int, int, str, int]]:
 
 def letters(desk: Desk) -> list[PrintedReminder]:
     """Return what all letters print."""
-    return [from_json(row["printed"]) for row in desk.table("reminders") if row["printed"]]
+    return [
+        from_json(row["printed"], PrintedReminder)
+        for row in desk.table("reminders")
+        if row["printed"]
+    ]
 
 
 def test_an_overdue_invoice_gets_one_level_after_the_other(bureau: Desk) -> None:

@@ -52,17 +52,3 @@ class PrintedAnnouncement(
     def total(self) -> int:
         """What the renewal costs, with tax and shipping."""
         return self.net + self.tax
-
-
-_ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(PrintedAnnouncement)
-
-
-def to_json(printed: PrintedAnnouncement) -> str:
-    """Return the JSON of a record: its fields in their order, those with their default left out."""
-    return _ENCODER.encode(printed).decode()
-
-
-def from_json(text: str) -> PrintedAnnouncement:
-    """Return the record that ``to_json`` wrote. Raises ValueError for any other text."""
-    return _DECODER.decode(text)

@@ -78,17 +78,3 @@ class PrintedReminder(_Record, frozen=True, kw_only=True):
     def due(self) -> int:
         """What the payer has to pay in all, in cents."""
         return max(self.open + self.earlier_fees + self.fee - self.credit, 0)
-
-
-_ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(PrintedReminder)
-
-
-def to_json(printed: PrintedReminder) -> str:
-    """Return the JSON of a record: its fields in their order, those with their default left out."""
-    return _ENCODER.encode(printed).decode()
-
-
-def from_json(text: str) -> PrintedReminder:
-    """Return the record that ``to_json`` wrote. Raises ValueError for any other text."""
-    return _DECODER.decode(text)

@@ -216,7 +216,7 @@ def _printed_note(
     text = printed_of(change, invoice.invoice_id)
     if text is None:
         return None
-    before = printed.from_json(text)
+    before = printed.from_json(text, printed.PrintedInvoice)
     lines = tuple(printed_line(row, {}, settings) for row in rows)
     record = PrintedInvoice(
         kind="credit_note",

@@ -97,4 +97,4 @@ def _printed(reading: Reading, invoice: Invoice) -> PrintedInvoice:
             f"{invoice.name} has no document any more: its payer was erased, and with the payer "
             "the names that it printed"
         )
-    return from_json(printed)
+    return from_json(printed, PrintedInvoice)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import NamedTuple, Self
 
-from masthead.billing import printed_reminders
 from masthead.billing.mail_texts import MailWords, words_of
-from masthead.billing.printed import from_json
+from masthead.billing.printed import PrintedInvoice, from_json
+from masthead.billing.printed_reminders import PrintedReminder
 from masthead.billing.reader_mails import language_of
 from masthead.billing.settings import BillingSettings
 from masthead.books.invoice_documents import appearance_of
@@ -87,7 +87,7 @@ class Contents(AbstractContextManager["Contents"]):
             stored = printed_of(reading, mail.invoice_id)
             if stored is None:
                 return None
-            printed = from_json(stored)
+            printed = from_json(stored, PrintedInvoice)
             name = printed.number.replace("/", "-")
             made = self._attached(name, printed)
             return _Document(words or words_of(printed), printed.language, made)
@@ -95,7 +95,7 @@ class Contents(AbstractContextManager["Contents"]):
             stored = reminder_printed(reading, mail.reminder_id)
             if stored is None:
                 return None
-            reminder = printed_reminders.from_json(stored)
+            reminder = from_json(stored, PrintedReminder)
             made = self._attached(f"{mail.kind}-{reminder.reminded_on}", reminder)
             return _Document(words, reminder.language, made)
         if words is not None and mail.kind in _OF_PAGES:

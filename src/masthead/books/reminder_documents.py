@@ -6,7 +6,8 @@ while templates, logo and colour are the same.
 
 from collections.abc import Iterator
 
-from masthead.billing.printed_reminders import from_json
+from masthead.billing.printed import from_json
+from masthead.billing.printed_reminders import PrintedReminder
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import Document, appearance_of
@@ -44,7 +45,7 @@ def together(books: Books, day: str, part: int = 1) -> bytes:
     if not own:
         raise NotFound("there are no letters of reminders of this day")
     with Renderer(appearance) as renderer:
-        return renderer.together([from_json(text) for _, _, text in own])
+        return renderer.together([from_json(text, PrintedReminder) for _, _, text in own])
 
 
 def _read(books: Books, day: str | None) -> tuple[list[tuple[str, int, str]], Appearance]:
@@ -62,6 +63,6 @@ def letters(books: Books, day: str | None = None) -> Iterator[Document]:
     """
     found, appearance = _read(books, day)
     with Renderer(appearance, processes=min(many(), max(len(found), 1))) as renderer:
-        made = renderer.pdfs(from_json(text) for _, _, text in found)
+        made = renderer.pdfs(from_json(text, PrintedReminder) for _, _, text in found)
         for (number, level, _), pdf in zip(found, made, strict=True):
             yield Document(f"{number}-{level}", pdf)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.billing import reminder_mails
-from masthead.billing.printed import Payer
-from masthead.billing.printed_reminders import PrintedReminder, RemindedInvoice, to_json
+from masthead.billing.printed import Payer, to_json
+from masthead.billing.printed_reminders import PrintedReminder, RemindedInvoice
 from masthead.billing.reminding import REST_DAYS, Due, Letter, day_after
 from masthead.billing.settings import BillingSettings
 from masthead.books import refunds

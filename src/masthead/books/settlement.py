@@ -7,8 +7,9 @@ order are paid from then on, and the revenue follows circulation. ``books.payer_
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from masthead.billing.journal_entries import Posting
 from masthead.billing.settings import BillingSettings
 from masthead.books import term_payments
 from masthead.circulation.booking_day import taken_back
@@ -20,9 +21,6 @@ from masthead.store.billing.payments import Settled
 from masthead.store.books import order_money
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_money import BookedItem, BookedOrder, Booking, Marked, Term
-
-if TYPE_CHECKING:
-    from masthead.billing.journal_entries import Posting
 
 
 class Recognized(NamedTuple):
@@ -67,11 +65,17 @@ def post_whole(
         (settings.tax_account, recognized.tax),
         ("tax", -recognized.tax),
     ]
-    said = "is paid" if sign > 0 else "is open again"
+    _post(change, invoice, day, "is paid", lines, sign)
+
+
+def _post(
+    change: Operation, invoice: Invoice, day: str, said: str, lines: Sequence[Posting], sign: int
+) -> None:
+    """Post lines of an invoice that is whole, or, with ``sign`` -1, take them back."""
     post(
         change,
         day,
-        f"{invoice.name} {said}",
+        f"{invoice.name} {said if sign > 0 else 'is open again'}",
         [(account, sign * cents) for account, cents in lines],
         invoice_id=invoice.invoice_id,
     )
@@ -193,13 +197,7 @@ def post_fee(change: Operation, invoice: Invoice, day: str, *, sign: int = 1) ->
         ("unpaid", invoice.total),
         ("reminder_fees", -settled.paid),
     ]
-    post(
-        change,
-        day,
-        f"{invoice.name} {'is settled' if sign > 0 else 'is open again'}",
-        [(account, sign * cents) for account, cents in lines],
-        invoice_id=invoice.invoice_id,
-    )
+    _post(change, invoice, day, "is settled", lines, sign)
 
 
 def settle(
