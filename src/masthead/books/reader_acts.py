@@ -8,14 +8,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from masthead.books import reader_mails
 from masthead.books.account import Books
 from masthead.books.reader_home import offered_by
+from masthead.books.reader_mails import Confirmed
 from masthead.circulation.reader_pages import Offered
 from masthead.circulation.reader_rules import REFUSALS, refused
 from masthead.errors import BadInput, NotFound
 from masthead.store.books import reader_changes, reader_home
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.books.reader_home import Reader
+from masthead.store.books.reader_home import Reader, publication_of
 from masthead.store.books.subscription import StoredSubscription, stored_subscription
 
 __all__ = ["Act", "acting", "not_yours", "own_subscription", "running_subscription"]
@@ -48,6 +50,23 @@ class Act(NamedTuple):
         before = {**before, "closed": closed}
         return reader_changes.add(self.change, subscriber_id, kind, subscription_id, before, after)
 
+    def confirm(
+        self, kind: Confirmed, subscription_id: int | None, **values: str | int | None
+    ) -> None:
+        """Queue the mail that confirms what the reader did (``billing.reader_mails.VALUES``).
+
+        The name of the subscription's publication is added.
+        """
+        if subscription_id is not None:
+            values["publication"] = publication_of(self.change, subscription_id)
+        reader_mails.confirmation(
+            self.change,
+            self.reader.subscriber_id,
+            kind,
+            values,
+            subscription_id=subscription_id,
+        )
+
 
 @contextmanager
 def acting(
@@ -71,6 +90,17 @@ def acting(
             if error.code in REFUSALS:
                 raise
             raise refused("write_to_us") from error
+
+
+def check_offered(books: Books, subscriber_id: int, offered: str) -> None:
+    """Raise NotFound unless there is such a reader, and BadInput unless the account has something.
+
+    ``offered`` is as in :func:`acting`.
+    """
+    with books.read() as reading:
+        reader_home.reader_of(reading, subscriber_id)
+        if getattr(offered_by(reading), offered) in {False, "no"}:
+            raise refused("not_offered")
 
 
 def not_yours() -> NotFound:

@@ -16,6 +16,7 @@ from masthead.circulation.reader_rules import check_day, check_days, check_text,
 from masthead.circulation.spans import Span, overlapped
 from masthead.errors import BadInput, NotFound
 from masthead.store.books import reader_home, reader_page
+from masthead.store.books.details import postals
 from masthead.store.books.issue import find_issue
 from masthead.store.books.moving import billing_addresses
 from masthead.store.books.operation import Operation
@@ -86,7 +87,7 @@ def change(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = 
     """Send subscriptions of a reader to another address for good."""
     with acting(books, subscriber_id, "address", dry_run=dry_run) as act:
         subscription_ids, first, bills = wanted.subscriptions, wanted.first, wanted.bills
-        checked = _checked(act, wanted.address)
+        checked = checked_address(act, wanted.address)
         for key in subscription_ids:
             running_subscription(act, key)
         if not subscription_ids and not bills:
@@ -119,6 +120,12 @@ def change(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = 
             "bills": list(moved.bills),
         }
         act.note("address" if one is None else "subscription_address", one, before, after)
+        act.confirm(
+            "address" if one is None else "subscription_address",
+            one,
+            address=_written(act, moved.address_id),
+            begins_on=moved.first,
+        )
         return Changed(
             subscriber_id, moved.address_id, tuple(moved.subscriptions), moved.first, None
         )
@@ -137,7 +144,7 @@ def change_for_a_while(
     """Send the issues dated ``first`` to ``last``, both included, to another address."""
     with acting(books, subscriber_id, "temporary_address", dry_run=dry_run) as act:
         running_subscription(act, subscription_id)
-        checked = _checked(act, address)
+        checked = checked_address(act, address)
         check_days(first, last)
         if last < act.change.today:
             raise refused("day_past", field="last", day=last, earliest=act.change.today)
@@ -149,6 +156,8 @@ def change_for_a_while(
         moved = subscriptions.move_for_a_while(act.books, subscription_id, checked, first, last)
         after = {"address_id": moved.address_id, "first": first, "last": last}
         act.note("temporary_address", subscription_id, {}, after)
+        written = _written(act, moved.address_id)
+        act.confirm("temporary_address", subscription_id, first=first, last=last, address=written)
         return Changed(subscriber_id, moved.address_id, (subscription_id,), first, last)
 
 
@@ -218,16 +227,24 @@ def _undo_for_a_while(
     raise BadInput("the address for a while was changed since: it cannot be undone any more")
 
 
-def _checked(act: Act, address: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of an address that are not empty; each on one line."""
+def checked_address(act: Act, address: Mapping[str, str], *, is_own: bool = True) -> dict[str, str]:
+    """Return the fields of an address that are not empty; each on one line.
+
+    ``is_own``: it is an address of the reader, who may have others. Raises BadInput, with the
+    ``field``, for a text that is too long, and for a part of an address.
+    """
     given = {name: " ".join(address.get(name, "").split()) for name in FIELDS}
     for name, text in given.items():
         check_text(text, name, TEXT_MAX)
     present = reader_home.addresses_of(act.change, act.reader.subscriber_id)
-    missing = lacking(given, present.values())
+    missing = lacking(given, present.values() if is_own else ())
     if missing:
         raise refused("address_missing", field=missing[0])
     return {name: text for name, text in given.items() if text}
+
+
+def _written(act: Act, address_id: int) -> str:
+    return postals(act.change.connection, act.change.account_id, [address_id])[address_id].line
 
 
 def _day_of(act: Act, subscription_ids: Collection[int], issue_id: int) -> str:

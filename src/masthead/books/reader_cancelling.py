@@ -104,6 +104,7 @@ def cancel(
             "reason": done.reason,
         }
         act.note("cancel", subscription_id, {}, after)
+        act.confirm("cancel", subscription_id, first=act.change.today, until=until or None)
         return Cancelled(
             subscription_id,
             at_once,
@@ -137,6 +138,7 @@ def take_back(
             "is_refund": is_refund,
         }
         act.note("uncancel", subscription_id, before, {})
+        act.confirm("uncancel", subscription_id)
         return TakenBack(subscription_id)
 
 

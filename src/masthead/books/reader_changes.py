@@ -9,9 +9,13 @@ from typing import NamedTuple
 
 from masthead.books import (
     reader_addresses,
+    reader_answers,
     reader_cancelling,
+    reader_copies,
+    reader_orders,
     reader_pauses,
     reader_renewing,
+    reader_requests,
 )
 from masthead.books.account import Books
 from masthead.books.notes import author_of
@@ -50,6 +54,10 @@ _UNDOING: dict[str, Undoing] = {
     "cancel": reader_cancelling.undo,
     "uncancel": reader_cancelling.undo,
     "automatic_renewal": reader_renewing.undo,
+    "order": reader_orders.undo,
+    "missing_copy": lambda books, change, made: reader_copies.undo(change, made, author_of(books)),
+    "answers": lambda _books, change, made: reader_answers.undo(change, made),
+    "consents": lambda _books, change, made: reader_requests.undo_consents(change, made),
 }
 """How changes are undone, by their kind; the others cannot be undone."""
 

@@ -116,6 +116,7 @@ def pause(
         subscriptions.suspend(act.books, subscription_id, first, last)
         after = _last_day(act, subscription_id)
         act.note("pause", subscription_id, {"until": before}, _noted(first, last, after))
+        act.confirm("pause", subscription_id, first=first, last=last, until=after)
         return Paused(subscription_id, first, last, before, after)
 
 
@@ -146,6 +147,7 @@ def resume(
             _noted(first, ahead[0].last, before),
             {"last": done.last, "until": after},
         )
+        act.confirm("resume", subscription_id, last=done.last, until=after)
         return Resumed(subscription_id, first, done.last, before, after)
 
 

@@ -101,6 +101,7 @@ def switch_on(
             {"on": False},
             {"on": True, "consent_id": given.consent.consent_id, "bundle": bundle.name},
         )
+        act.confirm("renewal_on", subscription_id, bundle=bundle.name, words=given.consent.words)
         return SwitchedOn(subscription_id, bundle_id, bundle.name, bundle.cents)
 
 
@@ -119,6 +120,7 @@ def switch_off(
             {"on": True, "consent_id": done.consent.consent_id},
             {"on": False},
         )
+        act.confirm("renewal_off", subscription_id)
         return SwitchedOff(
             subscription_id,
             done.announced and done.announced.renews_on,

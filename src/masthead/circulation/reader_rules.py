@@ -17,21 +17,19 @@ REFUSALS: Mapping[str, str] = {
     "not_yours": "There is no such record.",
     "ended": "This subscription has ended.",
     "write_to_us": "This cannot be done here. Please write to us.",
-    "name_missing": "Enter a first name or a last name.",
     "text_wrong": "This text has characters that cannot be printed.",
     "text_too_long": "This text is too long: %(most)s characters are the most.",
     "text_missing": "Write a few words.",
-    "email_wrong": "This is not an email address such as name@example.org.",
     "address_missing": "Enter a street and a city.",
     "day_wrong": "This is not a day such as 2026-11-28.",
     "day_past": "%(day)s is past: choose %(earliest)s or a later day.",
     "days_reversed": "The last day is before the first day.",
+    "day_too_far": "No issue is planned for that day yet: choose an earlier day.",
     "issue_closed": "The issue of %(day)s is addressed already: choose a day after it.",
     "temporary_overlaps": (
         "Another address is noted from %(first)s to %(last)s already: end that first."
     ),
     "nothing_chosen": "Choose at least one subscription.",
-    "nothing_changed": "Nothing was changed: it is so already.",
     "changed_meanwhile": "This has changed meanwhile. Look at the page again.",
     "pause_overlaps": "The subscription is paused from %(first)s already.",
     "pause_notice": "A pause begins on %(earliest)s at the earliest.",
@@ -43,7 +41,6 @@ REFUSALS: Mapping[str, str] = {
     "cancelled_already": "The subscription is cancelled already.",
     "not_cancelled": "The subscription is not cancelled.",
     "cancelling_final": "This cancellation cannot be taken back any more. Please order again.",
-    "nothing_left": "No issues are left: order first.",
     "unlimited": "The subscription has no end, so it never needs to be renewed.",
     "renews_already": "The subscription renews automatically already.",
     "renews_not": "The subscription does not renew automatically.",
@@ -52,8 +49,8 @@ REFUSALS: Mapping[str, str] = {
     "payment_unknown": "Choose how you pay.",
     "no_mandate": "We have no mandate to collect from your bank account. Choose another way.",
     "recipient_missing": "Enter the name of the person who gets the gift.",
-    "copies_wrong": "Order from 1 to %(most)s copies.",
     "issue_unknown": "Choose an issue that was sent to you.",
+    "asked_enough": "You have asked us several times. Please wait for an answer.",
     "asked_already": "You have told us already that this copy is missing.",
     "answer_wrong": "Choose from the answers.",
     "purpose_unknown": "Choose from the purposes.",
@@ -177,6 +174,15 @@ def check_pause(
             raise refused(
                 "pause_too_long", field="last", days=days, year=year, left=left, allowed=rules.days
             )
+
+
+def is_made_good(issue_day: str, since: str, copies: int, most: int) -> bool:
+    """Return whether a missing copy is sent again at once.
+
+    ``since`` is the first day of issues for which that is so. ``copies`` were sent again in this
+    calendar year, and ``most`` is what the publisher allows.
+    """
+    return issue_day >= since and copies < most
 
 
 def paid_until(terms: Iterable[tuple[str, int]]) -> str | None:

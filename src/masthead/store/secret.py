@@ -85,6 +85,10 @@ class Secret:
             ) from None
         return opened.decode()
 
+    def key_for(self, purpose: str) -> bytes:
+        """Return a key of 32 bytes for a purpose: no other key follows from it."""
+        return self._key_for(purpose)
+
     @property
     def where(self) -> str:
         """The key's variable or file, for messages."""

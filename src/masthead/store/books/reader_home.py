@@ -84,6 +84,21 @@ def addresses_of(reading: Reading, subscriber_id: int) -> dict[int, Mapping[str,
     }
 
 
+def publication_of(reading: Reading, subscription_id: int) -> str:
+    """Return the name of a subscription's publication; '' if it has none."""
+    name = reading.value_as(
+        str,
+        """
+        SELECT p.name FROM subscriptions AS s
+        JOIN publications AS p
+            ON p.account_id = :account_id AND p.publication_id = s.publication_id
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        subscription_id=subscription_id,
+    )
+    return name or ""
+
+
 def received(reading: Reading, subscription_id: int, most: int) -> list[Issue]:
     """Return the newest issues that a subscription received, the newest first."""
     found = reading.rows_as(

@@ -321,7 +321,8 @@ BEGIN
     -- What is the reader's.
     EXECUTE format(
         'GRANT SELECT ON subscribers, addresses, subscriptions, custom_field_answers, orders, '
-        'purchases, notes, complaints, payer_details, invoices, payments, mandates, claims, '
+        'purchases, notes, complaints, payer_details, invoices, payments, bank_entries, '
+        'mandates, claims, '
         'reminders, renewal_consents, mails, held_addresses, letters, erasures, order_items, '
         'terms, subscription_issues, suspensions, temporary_addresses, replacements, '
         'cancellations, renewals_sent, announced_renewals, mailing_list_entries, revenue, '

@@ -1,0 +1,348 @@
+"""A reader renews, buys, or gives a subscription, by the bundles that the publisher shows.
+
+Amounts are whole cents, with tax and shipping for the reader's country. Operations raise NotFound
+for a record that is not the reader's, and BadInput with a code of
+``circulation.reader_rules.REFUSALS`` and the ``field`` for what they refuse.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, get_args
+
+from masthead.books import orders, reader_shop, refunds
+from masthead.books.account import Books
+from masthead.books.reader_acts import Act, acting, not_yours, own_subscription
+from masthead.books.reader_addresses import checked_address
+from masthead.circulation.amounts import stored_cents
+from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
+from masthead.circulation.reader_rules import check_day, check_text, refused
+from masthead.contract.subscription_types import PRINTED
+from masthead.errors import BadInput, NotFound
+from masthead.store import page_settings
+from masthead.store.billing.invoices import invoice_of_order
+from masthead.store.billing.mandates import mandates_of
+from masthead.store.books import reader_home, reader_page
+from masthead.store.books.catalogue import Line, lines_by_bundle, publications
+from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.order_details import show_order
+from masthead.store.books.reader_changes import ReaderChange
+
+Use = Literal["renew", "buy", "gift"]
+"""What a reader does with a bundle."""
+
+Payment = Literal["invoice", "mandate", "shop"]
+"""How a reader pays: by invoice, by the mandate that the reader gave, or at the shop."""
+
+_NAME_MAX = 100
+
+
+class BundleLine(NamedTuple):
+    """What a bundle gives of a publication; ``issues`` is None if it is unlimited for ``months``.
+
+    ``type`` is Print, Digital or Both.
+    """
+
+    publication: str
+    issues: int | None
+    months: int | None
+    type: str
+    copies: int
+
+
+class Choice(NamedTuple):
+    """A bundle that the reader can order: what it gives, its price and the tax in it, in cents.
+
+    ``renews`` are the reader's subscriptions that it extends.
+    """
+
+    bundle_id: int
+    name: str
+    uses: tuple[Use, ...]
+    lines: tuple[BundleLine, ...]
+    cents: int
+    tax: int
+    renews: tuple[int, ...]
+
+
+class Wanted(NamedTuple):
+    """What a reader orders, and how it is paid.
+
+    ``subscription_id`` is the one to renew. Of a gift, ``recipient`` has some of
+    ``circulation.addresses.FIELDS`` with a name, and ``begins`` is the day from which its issues
+    come; None is the next one.
+    """
+
+    use: Use
+    bundle_id: int
+    payment: Payment
+    subscription_id: int | None = None
+    recipient: Mapping[str, str] = {}
+    begins: str | None = None
+
+
+class Ordered(NamedTuple):
+    """An order of a reader, with its total and the tax in it, and the number of its invoice.
+
+    ``number`` is None without an invoice, and in a dry run. ``first_issue`` is the name of the
+    issue with which a gift begins, None for the next one.
+    """
+
+    order_id: int
+    use: Use
+    bundle: str
+    cents: int
+    tax: int
+    currency: str
+    number: str | None
+    recipient: str
+    first_issue: str | None
+
+    @property
+    def sentence(self) -> str:
+        """Which order was taken."""
+        return f"order {self.order_id} was taken on the readers' pages"
+
+
+class OrderShown(NamedTuple):
+    """An order of the reader: what is open, and the link by which it is paid at the shop.
+
+    ``link`` is None if nothing is open, or if the publisher has no shop.
+    """
+
+    order_id: int
+    ordered_on: str
+    items: tuple[str, ...]
+    cents: int
+    open_cents: int
+    number: str | None
+    invoice_id: int | None
+    currency: str
+    link: str | None
+
+
+def payments(books: Books, subscriber_id: int) -> tuple[Payment, ...]:
+    """Return the ways in which a reader can pay."""
+    with books.read() as reading:
+        return _payments(reading, subscriber_id)
+
+
+def choices(books: Books, subscriber_id: int) -> list[Choice]:
+    """Return the bundles that a reader can order, with their prices in the reader's country.
+
+    Raises NotFound if there is no such reader.
+    """
+    with books.together(dry_run=True) as inside, inside.change() as change:
+        reader_home.reader_of(change, subscriber_id)
+        lines = lines_by_bundle(change.connection, change.account_id)
+        names = {each.publication_id: each.name or "" for each in publications(change)}
+        own = [
+            each
+            for each in reader_page.lines(change, subscriber_id)
+            if each.cancelled_on is None and each.merged_into is None
+        ]
+        found = []
+        for bundle in reader_home.shown_bundles(change):
+            of_bundle = lines.get(bundle.bundle_id, [])
+            try:
+                price = orders.price_of(
+                    change,
+                    Order(Person(subscriber_id=subscriber_id), (Item(bundle.bundle_id),)),
+                )
+            except RefusedOrder:
+                continue
+            uses: list[Use] = [use for use in get_args(Use) if getattr(bundle, use)]
+            renews = tuple(
+                each.subscription_id
+                for each in own
+                if any(
+                    (x.publication_id, x.type) == (each.publication_id, each.type)
+                    for x in of_bundle
+                )
+            )
+            found.append(
+                Choice(
+                    bundle.bundle_id,
+                    bundle.name or "",
+                    tuple(uses),
+                    tuple(_line(each, names) for each in of_bundle),
+                    price.net + price.tax,
+                    price.tax,
+                    renews if bundle.renew else (),
+                )
+            )
+        return found
+
+
+def order(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = False) -> Ordered:
+    """Take an order of a reader; a dry run shows what it costs.
+
+    A gift goes to a new reader, so that the order tells nothing of existing ones (decisions, "Who
+    gets a gift"). A confirmation goes by mail.
+    """
+    with acting(books, subscriber_id, wanted.use, dry_run=dry_run) as act:
+        change = act.change
+        bundle = next(
+            (
+                each
+                for each in reader_home.shown_bundles(change)
+                if each.bundle_id == wanted.bundle_id and getattr(each, wanted.use)
+            ),
+            None,
+        )
+        if bundle is None:
+            raise refused("not_for_sale", field="bundle")
+        _check_payment(change, subscriber_id, wanted.payment)
+        item, first_issue = _item(act, wanted)
+        placed = orders.place(act.books, Order(Person(subscriber_id=subscriber_id), (item,)))
+        shown = show_order(change.connection, change.account_id, placed.order_id)
+        invoice = invoice_of_order(change, placed.order_id)
+        number = None if dry_run or invoice is None else invoice.number_text
+        name = bundle.name or ""
+        done = Ordered(
+            placed.order_id,
+            wanted.use,
+            name,
+            placed.cents,
+            stored_cents(str(shown.fields["tax_total"])),
+            placed.currency,
+            number,
+            item.recipient.name if wanted.use == "gift" else "",
+            first_issue,
+        )
+        after = {"order_id": placed.order_id, "use": wanted.use, "payment": wanted.payment}
+        act.note("order", wanted.subscription_id, {}, after)
+        said = number or str(placed.order_id)
+        if wanted.use == "gift":
+            act.confirm(
+                "gift",
+                None,
+                bundle=name,
+                recipient=done.recipient,
+                number=said,
+                total=placed.cents,
+                begins_on=wanted.begins,
+            )
+        else:
+            act.confirm(
+                "order", None, bundle=name, number=said, total=placed.cents, first_issue=None
+            )
+        return done
+
+
+def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
+    """Return an order of the reader, with the link by which it is paid at the shop."""
+    with books.snapshot() as inside, inside.read() as reading:
+        reader_home.reader_of(reading, subscriber_id)
+        try:
+            found = show_order(reading.connection, reading.account_id, order_id)
+        except NotFound:
+            raise not_yours() from None
+        if found.fields["subscriber_id"] != subscriber_id:
+            raise not_yours()
+        invoice = invoice_of_order(reading, order_id)
+        open_cents = found.due if invoice is None else invoice.open_cents
+        number = None if invoice is None else invoice.number_text
+        url = page_settings.settings_of(reading).shop_url
+        link = None
+        if url and open_cents:
+            link = reader_shop.link(
+                inside, url, order_id, number or str(order_id), open_cents, reading.currency
+            )
+        return OrderShown(
+            order_id,
+            str(found.fields["order_date"] or "")[: len("2026-11-28")],
+            tuple(each.name or "" for each in found.items),
+            stored_cents(str(found.fields["grand_total"])),
+            open_cents,
+            number,
+            None if invoice is None else invoice.invoice_id,
+            reading.currency,
+            link,
+        )
+
+
+def undo(books: Books, change: Operation, made: ReaderChange) -> None:
+    """End what an order brought that is not paid. Raises BadInput if something was paid."""
+    order_id = int((made.after or {})["order_id"])
+    found = show_order(change.connection, change.account_id, order_id)
+    invoice = invoice_of_order(change, order_id)
+    is_settled = invoice is not None and invoice.open_cents != invoice.total
+    if found.fields["paid_on"] or is_settled:
+        raise BadInput("the order was paid since: give the money back on the page of the order")
+    refunds.refund(books, order_id)
+
+
+def _payments(reading: Reading, subscriber_id: int) -> tuple[Payment, ...]:
+    settings = page_settings.settings_of(reading)
+    found: list[Payment] = []
+    if settings.pay_by_invoice:
+        found.append("invoice")
+    mandates = mandates_of(reading, subscriber_id) if settings.pay_by_mandate else []
+    if any(each.status == "active" for each in mandates):
+        found.append("mandate")
+    if settings.shop_url:
+        found.append("shop")
+    return tuple(found)
+
+
+def _check_payment(reading: Reading, subscriber_id: int, payment: str) -> None:
+    if payment in _payments(reading, subscriber_id):
+        return
+    is_known = payment == "mandate" and page_settings.settings_of(reading).pay_by_mandate
+    raise refused("no_mandate" if is_known else "payment_unknown", field="payment")
+
+
+def _item(act: Act, wanted: Wanted) -> tuple[Item, str | None]:
+    """Return what is ordered, and the name of the issue with which a gift begins."""
+    if wanted.use == "renew":
+        if wanted.subscription_id is None:
+            raise refused("nothing_chosen", field="subscription")
+        own_subscription(act.change, act.reader.subscriber_id, wanted.subscription_id)
+        return Item(wanted.bundle_id, subscription_id=wanted.subscription_id), None
+    lines = lines_by_bundle(act.change.connection, act.change.account_id)[wanted.bundle_id]
+    if wanted.use == "buy":
+        _check_has_address(act, lines)
+        return Item(wanted.bundle_id), None
+    first_name, last_name = (
+        " ".join(wanted.recipient.get(name, "").split()) for name in ("first_name", "last_name")
+    )
+    if not first_name and not last_name:
+        raise refused("recipient_missing", field="last_name")
+    for name, text in (("first_name", first_name), ("last_name", last_name)):
+        check_text(text, name, _NAME_MAX)
+    address = checked_address(act, wanted.recipient, is_own=False)
+    person = Person(first_name=first_name, last_name=last_name, address=address)
+    first_issue = None
+    issue_id = None
+    if wanted.begins:
+        check_day(wanted.begins, "begins")
+        if wanted.begins < act.change.today:
+            today = act.change.today
+            raise refused("day_past", field="begins", day=wanted.begins, earliest=today)
+        for each in reader_page.coming(act.change, [lines[0].publication_id]):
+            if each.day >= wanted.begins:
+                issue_id, first_issue = each.issue_id, each.name
+                break
+        else:
+            raise refused("day_too_far", field="begins")
+    return (
+        Item(
+            wanted.bundle_id,
+            recipient=person,
+            is_new=True,
+            is_gift=True,
+            first_issue=issue_id,
+        ),
+        first_issue,
+    )
+
+
+def _check_has_address(act: Act, lines: list[Line]) -> None:
+    has_print = any(each.type in PRINTED for each in lines)
+    if has_print and not reader_home.addresses_of(act.change, act.reader.subscriber_id):
+        raise refused("address_missing", field="address")
+
+
+def _line(line: Line, names: Mapping[int, str]) -> BundleLine:
+    issues = None if line.issues < 0 else line.issues
+    publication = names.get(line.publication_id, "")
+    return BundleLine(publication, issues, line.months, line.type, line.copies)
