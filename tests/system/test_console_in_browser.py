@@ -59,6 +59,7 @@ PAGES = (
     *("/reports/expiries", "/reports/renewals"),
     "/lists",
     "/partners",
+    *("/readers-pages", "/readers-pages/settings", "/readers-pages/bundles/11"),
     "/loads",
     "/feed",
     "/audit",
