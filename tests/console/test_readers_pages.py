@@ -127,7 +127,7 @@ def test_today_has_what_readers_ask_for_until_it_is_answered(
     assert "The request was answered." in page
     assert "misses a copy" not in page
     assert bureau.table("reader_requests")[0]["answered_by"] == "manager"
-    assert "was answered on 15 April 2026 already" in refused(
+    assert "Manager answered this on 15 April 2026" in refused(
         send(manager, "/reader-requests/1/answer")
     )
 

@@ -28,6 +28,7 @@ __all__ = [
     "answer",
     "ask_erasure",
     "choose",
+    "find",
     "message",
     "of_reader",
     "purposes",
@@ -146,6 +147,12 @@ def waiting(books: Books, *, limit: int = 100) -> list[Request]:
     """Return the requests of all readers that wait for an answer, in the order of asking."""
     with books.read() as reading:
         return stored.open_requests(reading, limit)
+
+
+def find(books: Books, reader_request_id: int) -> Request:
+    """Return a request. Raises NotFound if there is none."""
+    with books.read() as reading:
+        return stored.find(reading, reader_request_id)
 
 
 def answer(books: Books, reader_request_id: int, *, dry_run: bool = False) -> Answered:

@@ -9,10 +9,10 @@ from starlette.responses import Response
 from masthead.books import (
     Books,
     catalogue,
-    desk_requests,
     page_settings,
     reader_bundles,
     reader_changes,
+    reader_requests,
 )
 from masthead.circulation.page_colours import colours_of
 from masthead.circulation.page_settings import SETTINGS, PageSettings
@@ -218,18 +218,18 @@ def _set_uses(books: Books, key: int, form: Form) -> str:
 
 def _asked(books: Books, key: int) -> State:
     """Return a request of a reader. Raises NotFound if there is none."""
-    found = desk_requests.find(books, key)
+    found = reader_requests.find(books, key)
     return {
         "who": " ".join(filter(None, (found.first_name, found.last_name))),
         "what": REQUESTS[found.kind],
-        "about": ", ".join(filter(None, (found.publication, found.issue))),
+        "about": found.issue or "",
         "said": found.text or "",
         "answered": found.answered_at or "",
     }
 
 
 def _answer(books: Books, key: int, _form: Form) -> str:
-    desk_requests.answer(books, key)
+    reader_requests.answer(books, key)
     return "the request was answered"
 
 

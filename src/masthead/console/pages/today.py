@@ -4,7 +4,7 @@ from typing import Literal
 
 from starlette.responses import Response
 
-from masthead.books import desk_requests, issues
+from masthead.books import issues, reader_requests
 from masthead.books.figures import changed_of, figures_of
 from masthead.console.page_request import PageRequest, get
 from masthead.console.pages.issues import planned
@@ -24,7 +24,7 @@ def today(request: PageRequest) -> Response:
     coming = planned(issues.all_of(request.books))
     day = request.account.today
     counted = request.counted(("figures", day), lambda: figures_of(request.books))
-    asked = desk_requests.waiting(request.books, _ASKED + 1)
+    asked = reader_requests.waiting(request.books, limit=_ASKED + 1)
     return request.page(
         "today",
         coming=coming[:_NEXT],

@@ -77,10 +77,18 @@ def of_reader(reading: Reading, subscriber_id: int, most: int) -> list[Request]:
 
 
 def open_requests(reading: Reading, most: int) -> list[Request]:
-    """Return the requests that were not answered, in the order of asking."""
+    """Return the requests that were not answered, in the order of asking.
+
+    A reader who was erased asks for nothing any more.
+    """
     return reading.rows_as(
         Request,
-        f"{_FOUND} AND q.answered_at IS NULL ORDER BY q.reader_request_id LIMIT :most",
+        f"""
+        {_FOUND} AND q.answered_at IS NULL AND NOT EXISTS (
+            SELECT 1 FROM erasures AS e
+            WHERE e.account_id = :account_id AND e.subscriber_id = q.subscriber_id)
+        ORDER BY q.reader_request_id LIMIT :most
+        """,
         most=most,
     )
 
