@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.console.browser import input_values
-from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE
+from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, show_bundle
 from tests.readers_pages.house import errors_of, said_after, send, text_of
 
 if TYPE_CHECKING:
@@ -188,7 +188,17 @@ def test_what_is_switched_off_is_not_there(
     assert f"/{page}" not in browser.get().text
 
 
-PAGES = ("", "/pause", "/resume", "/cancel", "/uncancel", "/address", "/renewal")
+PAGES = (
+    "",
+    "/pause",
+    "/resume",
+    "/cancel",
+    "/uncancel",
+    "/address",
+    "/renewal",
+    "/missing",
+    "/renew",
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -239,7 +249,9 @@ def test_a_document_is_a_pdf_for_its_reader_alone(house: House) -> None:
 
 def test_each_page_is_small_with_all_that_it_loads(house: House) -> None:
     browser, key = house.signed_in(BEN), house.subscriptions.ben
-    paths = ["", "sign-in", *(f"subscriptions/{key}{page}" for page in PAGES)]
+    show_bundle(house.desk)
+    others = ("sign-in", "address", "questionnaire", "data", "buy", "gift", "gift?offer=1")
+    paths = ["", *others, *(f"subscriptions/{key}{page}" for page in PAGES)]
     loaded = {}
     for path in paths:
         page = browser.get(path)

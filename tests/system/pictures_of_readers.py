@@ -51,6 +51,10 @@ PAGES = (
     Shown("pause", "Pause", "subscriptions/{key}/pause"),
     Shown("renewal", "Automatic renewal", "subscriptions/{key}/renewal"),
     Shown("cancel", "Cancel", "subscriptions/{key}/cancel"),
+    Shown("missing", "A copy is missing", "subscriptions/{key}/missing"),
+    Shown("gift", "Give a subscription", "gift"),
+    Shown("gift-form", "A gift before it is ordered", "gift?offer=1"),
+    Shown("data", "Your data", "data"),
 )
 
 
@@ -66,7 +70,13 @@ def make() -> None:
         household.fill(desk)
         household.show_bundle(desk)
         page_settings.set_values(
-            desk.books, {"site": SITE, "name": "Harbor Press", "contact": "readers@harbor.example"}
+            desk.books,
+            {
+                "site": SITE,
+                "name": "Harbor Press",
+                "contact": "readers@harbor.example",
+                "purposes": "news=News from us;partners=Offers of partners",
+            },
         )
         browser = Browser(Path(folder, "profile"))
         try:

@@ -60,12 +60,13 @@ class Shown(NamedTuple):
 
 
 class GiftShown(NamedTuple):
-    """A gift in words."""
+    """A gift in words; ``path`` is that of its order."""
 
     title: str
     state: str
     mood: str
     sentence: str
+    path: str
 
 
 class DocumentShown(NamedTuple):
@@ -84,16 +85,23 @@ class HomeShown(NamedTuple):
     name: str
     subscriptions: list[Shown]
     given: list[GiftShown]
+    offers: list[Link]
     documents: list[DocumentShown]
 
 
 def home_in_words(home: Home, words: Words) -> HomeShown:
     """Return the first page of a reader in words."""
     person = home.reader
+    offered = home.offered
+    offers = [
+        (words.gettext("Subscribe"), "buy", offered.buy),
+        (words.gettext("Give a subscription"), "gift", offered.gift),
+    ]
     return HomeShown(
         f"{person.first_name or ''} {person.last_name or ''}".strip(),
         [subscription_in_words(home, each, words) for each in home.subscriptions],
         [_gift(each, home.currency, words) for each in home.gifts],
+        [(title, path) for title, path, is_offered in offers if is_offered],
         [_document(each, home, words) for each in home.documents],
     )
 
@@ -112,7 +120,7 @@ def subscription_in_words(home: Home, each: Subscription, words: Words) -> Shown
         links_of(each, words),
         address_lines(each.address, words),
         [_issue(issue, words) for issue in each.coming],
-        [_received(issue, words) for issue in each.received],
+        [_received(each, issue, words) for issue in each.received],
     )
 
 
@@ -133,7 +141,9 @@ def links_of(each: Subscription, words: Words) -> list[Link]:
         (words.gettext("Change the address"), "address", may.address or may.temporary_address),
         (words.gettext("Pause"), "pause", may.pause),
         (words.gettext("End the pause"), "resume", may.resume),
+        (words.gettext("Renew"), "renew", may.renew),
         (words.gettext("Automatic renewal"), "renewal", may.renew_on or may.renew_off),
+        (words.gettext("A copy is missing"), "missing", may.missing_copy),
         (words.gettext("Cancel"), "cancel", may.cancel != "no"),
         (words.gettext("Take the cancellation back"), "uncancel", may.uncancel),
     ]
@@ -274,9 +284,10 @@ def _issue(issue: Next, words: Words) -> IssueShown:
     return IssueShown(title, issue.day)
 
 
-def _received(issue: Issue, words: Words) -> IssueShown:
+def _received(each: Subscription, issue: Issue, words: Words) -> IssueShown:
     title = issue.name or words.day(issue.day) or words.gettext("Issue")
-    return IssueShown(title, issue.day)
+    path = f"subscriptions/{each.subscription_id}/missing?issue={issue.issue_id}"
+    return IssueShown(title, issue.day, path if each.may.missing_copy else "")
 
 
 def _gift(gift: Gift, currency: str, words: Words) -> GiftShown:
@@ -286,11 +297,12 @@ def _gift(gift: Gift, currency: str, words: Words) -> GiftShown:
         day=words.day(gift.ordered_on),
         amount=words.money(gift.cents, currency),
     )
+    path = f"order/{gift.order_id}"
     if gift.has_ended:
-        return GiftShown(title, words.gettext("ended"), "", sentence)
+        return GiftShown(title, words.gettext("ended"), "", sentence, path)
     if gift.owed:
-        return GiftShown(title, words.gettext("not paid yet"), "warn", sentence)
-    return GiftShown(title, words.gettext("paid"), "good", sentence)
+        return GiftShown(title, words.gettext("not paid yet"), "warn", sentence, path)
+    return GiftShown(title, words.gettext("paid"), "good", sentence, path)
 
 
 def _document(document: Document, home: Home, words: Words) -> DocumentShown:

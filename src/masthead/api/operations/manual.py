@@ -46,6 +46,7 @@ PAGES = {
     "mail": "Mail: invoices and other documents by e-mail, sent once, and bounces",
     "direct-debit": "Direct debit: mandates, files for the bank, and what comes back",
     "readers-pages": "The readers' pages: what readers do themselves, and what you set",
+    "readers-pictures": "The readers' pages, in pictures",
     "console": "The console: the publisher's people work in a browser",
     "console-pages": "The pages of the console, in pictures",
     "upgrading": "Upgrading: to another version, and back",

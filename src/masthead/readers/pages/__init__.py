@@ -8,7 +8,11 @@ from masthead.readers.pages import (
     documents,
     home,
     look,
+    missing,
+    my_data,
+    ordering,
     pausing,
+    questions,
     renewal,
     sign_in,
     subscription,
@@ -24,7 +28,11 @@ PAGES: list[Page] = [
     *cancelling.pages,
     *details.pages,
     *documents.pages,
+    *missing.pages,
+    *my_data.pages,
+    *ordering.pages,
     *pausing.pages,
+    *questions.pages,
     *renewal.pages,
     *subscription.pages,
 ]
@@ -35,4 +43,8 @@ def tabs(request: PageRequest) -> list[tuple[str, str]]:
     found = [(request.gettext("Your subscriptions"), "")]
     if request.settings.address and request.keeps_books:
         found.append((request.gettext("Your address"), "address"))
+    if request.settings.questionnaire and request.keeps_books:
+        found.append((request.gettext("Questions"), "questionnaire"))
+    if request.settings.my_data:
+        found.append((request.gettext("Your data"), "data"))
     return found

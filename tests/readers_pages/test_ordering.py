@@ -1,0 +1,92 @@
+"""Readers renew, buy and give on their pages, and see what it costs before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.console.browser import input_values
+from tests.readers_books.household import ADA, BEN, show_bundle
+from tests.readers_pages.house import errors_of, said_after, send, text_of
+
+if TYPE_CHECKING:
+    from tests.readers_pages.house import House
+
+ORDERS = "SELECT count(*) FROM orders WHERE account_id = :account_id"
+RECIPIENT = {
+    "first_name": "Fay",
+    "last_name": "Burns",
+    "address": "9 Elm",
+    "city": "Berlin",
+    "zip_code": "10115",
+    "country": "DE",
+}
+
+
+def test_an_offer_shows_its_total_and_its_tax(house: House) -> None:
+    show_bundle(house.desk)
+    browser = house.signed_in(BEN)
+    assert "Subscribe" in text_of(browser.get())
+    shown = text_of(browser.get("buy"))
+    assert "Tide for a year" in shown
+    assert "$12.84" in shown
+    assert "It includes $0.84 tax." in shown
+
+
+def test_an_order_is_shown_then_placed_once(house: House) -> None:
+    show_bundle(house.desk)
+    browser = house.signed_in(BEN)
+    before = house.desk.rows(ORDERS)
+    path = f"subscriptions/{house.subscriptions.ben}/renew"
+    seen = send(browser, f"{path}?offer=1", {"offer": "1", "payment": "invoice"})
+    assert seen.status_code == 200
+    assert "Order with obligation to pay" in text_of(seen)
+    assert house.desk.rows(ORDERS) == before
+    sent = {**input_values(seen.text), "change": ""}
+    placed = browser.post(path, sent, token="")
+    assert "Thank you for your order" in said_after(browser, placed)
+    again = browser.post(path, sent, token="")
+    assert "saved already" in said_after(browser, again)
+    assert house.desk.rows(ORDERS) == [(before[0][0] + 1,)]
+
+
+def test_a_gift_names_its_recipient(house: House) -> None:
+    show_bundle(house.desk)
+    browser = house.signed_in(BEN)
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT}
+    seen = send(browser, "gift?offer=1", form)
+    assert "Fay Burns, 9 Elm, 10115 Berlin, Germany" in text_of(seen)
+    sent = {**input_values(seen.text), "change": ""}
+    assert "Thank you" in said_after(browser, browser.post("gift", sent, token=""))
+    assert "Tide for a year for Fay Burns" in text_of(browser.get())
+    (order,) = re.findall(r"order/(\d+)", browser.get().text)
+    path = f"order/{order}/card.pdf"
+    assert path in browser.get(f"order/{order}").text
+    card = browser.get(path)
+    assert (card.headers["content-type"], card.content[:5]) == ("application/pdf", b"%PDF-")
+    assert house.signed_in(ADA).get(path).status_code == 404
+
+
+def test_a_gift_without_a_name_is_refused_beside_its_field(house: House) -> None:
+    show_bundle(house.desk)
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT, "first_name": "", "last_name": ""}
+    refused = send(house.signed_in(BEN), "gift?offer=1", form)
+    assert refused.status_code == 400
+    assert list(errors_of(refused)) == ["last_name"]
+    assert 'value="9 Elm"' in refused.text
+
+
+def test_another_readers_order_is_not_there(house: House) -> None:
+    ((mine,),) = house.desk.rows(
+        "SELECT min(order_id) FROM orders WHERE account_id = :account_id AND subscriber_id = 1"
+    )
+    assert house.signed_in(ADA).get(f"order/{mine}").status_code == 200
+    assert house.signed_in(BEN).get(f"order/{mine}").status_code == 404
+
+
+def test_what_is_not_for_sale_is_not_there(house: House) -> None:
+    browser = house.signed_in(BEN)
+    assert "no offer" in text_of(browser.get("buy"))
+    assert browser.post("buy", {"offer": "1", "payment": "invoice"}).status_code == 404
+    house.set(buy="no")
+    assert browser.get("buy").status_code == 404
