@@ -126,7 +126,7 @@ def serving_readers(store: OpenStore, *, behind_proxy: bool = False) -> Iterator
     """
     with bind("127.0.0.1", 0) as listener, _of_the_role(store) as served:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        app = create_app(served, ReadersSettings(url, behind_proxy=behind_proxy))
+        app = create_app(served, ReadersSettings(url, behind_proxy=behind_proxy, slot_s=0))
         server = uvicorn.Server(config_of(app))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -137,3 +137,4 @@ def serving_readers(store: OpenStore, *, behind_proxy: bool = False) -> Iterator
             pages.close()
             server.should_exit = True
             thread.join()
+            app.state.link_mails.close()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import page_settings
+from masthead.books import billing_settings, page_settings
 from masthead.books.account import Books
+from masthead.databases.postgresql.connection import PostgresConnection
+from masthead.databases.sqlite import SqliteConnection
 from masthead.store import accounts, passwords
+from tests.billing.outboxes import MAIL_FROM
 from tests.circulation.desk import at_desk
 from tests.console.log_lines import log_lines
 from tests.readers.browser import SITE, serving_readers
@@ -75,6 +79,7 @@ def fill(desk: Desk) -> None:
             for n in numbers
         ],
     )
+    billing_settings.set_values(desk.books, {"mail_from": MAIL_FROM})
     for account_id, site in ((1, SITE), (2, OTHER_SITE)):
         page_settings.set_values(Books(desk.store, account_id, desk.actor), {"site": site})
 
@@ -84,3 +89,23 @@ def pages(desk: Desk) -> Iterator[Pages]:
     """The readers' pages of both accounts."""
     with serving_readers(desk.store) as pages:
         yield pages
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements of requests, without those of the thread that mails links."""
+    found: list[str] = []
+
+    def noting(kind: type[SqliteConnection | PostgresConnection]) -> None:
+        rows = kind.rows
+
+        def noted(self: Any, sql: str, /, **values: Any) -> Any:
+            if threading.current_thread().name != "links":
+                found.append(sql)
+            return rows(self, sql, **values)
+
+        monkeypatch.setattr(kind, "rows", noted)
+
+    noting(SqliteConnection)
+    noting(PostgresConnection)
+    return found

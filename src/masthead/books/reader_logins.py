@@ -4,16 +4,28 @@ Each operation raises NotFound if there is no such reader. Operations that chang
 BadInput if the reader was deleted.
 """
 
+from hashlib import md5
 from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.circulation.reader_rules import refused
 from masthead.errors import BadInput
+from masthead.store import passwords
 from masthead.store.books import reader_logins
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_logins import Login
 
-__all__ = ["Login", "NewCode", "NewPassword", "renew_code", "set_password", "show"]
+__all__ = [
+    "Login",
+    "NewCode",
+    "NewPassword",
+    "OwnPassword",
+    "renew_code",
+    "set_own_password",
+    "set_password",
+    "show",
+]
 
 
 class NewCode(NamedTuple):
@@ -38,6 +50,17 @@ class NewPassword(NamedTuple):
     def sentence(self) -> str:
         """What changed, without the password."""
         return f"subscriber {self.subscriber_id} got a new password; the old one ends"
+
+
+class OwnPassword(NamedTuple):
+    """A password that a reader chose. It is nowhere but in the reader's hands."""
+
+    subscriber_id: int
+
+    @property
+    def sentence(self) -> str:
+        """What changed, without the password."""
+        return f"subscriber {self.subscriber_id} chose a new password; the old one ends"
 
 
 def show(books: Books, subscriber_id: int) -> Login:
@@ -73,6 +96,34 @@ def set_password(books: Books, subscriber_id: int) -> NewPassword:
             )
         reader_logins.set_password(change, subscriber_id, digest)
         done = NewPassword(subscriber_id, password)
+        change.say(done.sentence)
+    return done
+
+
+def set_own_password(books: Books, subscriber_id: int, password: str) -> OwnPassword:
+    """Set the password that a reader chose. Only its digest of Argon2id is stored.
+
+    If the account has ``keep_password_md5``, its MD5 digest is stored too, which partners read.
+    Raises BadInput, with a code of ``circulation.reader_rules.REFUSALS``, if the password is easy
+    to guess by the rules for operators, or if the reader has no email address or was deleted.
+    """
+    login = show(books, subscriber_id)
+    match passwords.weakness_of(password, login.email or ""):
+        case "length":
+            least, most = passwords.LENGTH_MIN, passwords.LENGTH_MAX
+            raise refused("password_length", field="password", least=least, most=most)
+        case "characters":
+            raise refused("password_simple", field="password", least=passwords.CHARACTERS_MIN)
+        case "login":
+            raise refused("password_is_email", field="password")
+    digest = passwords.HASHER.hash(password)
+    with books.change() as change:
+        now = reader_logins.login_of(change, subscriber_id)
+        if not now.email or now.delete_date is not None:
+            raise refused("write_to_us")
+        md5_digest = md5(password.encode(), usedforsecurity=False).hexdigest()
+        reader_logins.set_own_password(change, subscriber_id, digest, md5_digest)
+        done = OwnPassword(subscriber_id)
         change.say(done.sentence)
     return done
 

@@ -53,6 +53,9 @@ REFUSALS: Mapping[str, str] = {
     "asked_enough": "You have asked us several times. Please wait for an answer.",
     "asked_already": "You have told us already that this copy is missing.",
     "answer_wrong": "Choose from the answers.",
+    "password_length": "A password has %(least)s to %(most)s characters.",
+    "password_simple": "A password has at least %(least)s different characters, besides spaces.",
+    "password_is_email": "The password is your email address: choose another one.",
     "purpose_unknown": "Choose from the purposes.",
 }
 """The sentence of each code with which an operation of a reader is refused.

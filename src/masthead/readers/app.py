@@ -31,6 +31,7 @@ from starlette.routing import Route
 from masthead.errors import MastheadError, NotFound, StoreBusy, StoreUnavailable
 from masthead.log import get_logger
 from masthead.readers import languages, problems
+from masthead.readers.link_mails import SLOT_S, LinkMails
 from masthead.readers.page_request import Page, PageRequest, sentence_of
 from masthead.readers.pages import PAGES, sign_in
 from masthead.readers.problems import problem
@@ -73,12 +74,14 @@ class ReadersSettings(NamedTuple):
     ``base_url`` is the address that readers use, without a path: links in mails begin with it. The
     name in a request is never used for them, since a stranger can send any. ``limits`` are those of
     the login check. ``behind_proxy``: a proxy terminates TLS, so cookies are sent only over TLS,
-    and the proxy's headers name the client's address.
+    and the proxy's headers name the client's address. ``slot_s`` are the seconds that a request for
+    a link by email takes at least.
     """
 
     base_url: str
     limits: logins.Limits = logins.Limits()
     behind_proxy: bool = False
+    slot_s: float = SLOT_S
 
 
 def create_app(store: Store, settings: ReadersSettings) -> Starlette:
@@ -104,7 +107,7 @@ def create_app(store: Store, settings: ReadersSettings) -> Starlette:
     app.state.limits = settings.limits
     app.state.behind_proxy = settings.behind_proxy
     app.state.headers = headers_of(behind_proxy=settings.behind_proxy)
-    app.state.has_links = False
+    app.state.link_mails = LinkMails(store, slot_s=settings.slot_s)
     app.state.kept_input = KeptInput()
     app.state.signing_in = Turns(**_SIGN_INS)
     app.state.saving = Turns(**_SAVES)
@@ -190,6 +193,8 @@ def _page_request(request: Request, site: Site, page: Page, form: FormValues) ->
     cookie = site.session_cookie.read(request)
     found = reader_sessions.find(store, cookie)
     reader = found.subscriber_id if found and found.account_id == site.account_id else None
+    if page.is_open and page.method == "POST":
+        reader = None  # who signs in may be somebody else than who is signed in
     session = cookie if reader is not None else ""
     made = PageRequest(request, store, site, form, reader=reader, session=session)
     if reader is None and not page.is_open:

@@ -29,8 +29,11 @@ KNOWN_US = 365 * 86_400 * 1_000_000
 _NOTED_US = 86_400 * 1_000_000
 """A successful login with an email is noted at most once in this time, in microseconds."""
 
-Kind = Literal["email", "code", "operator", "guarded", "unknown"]
-"""What is counted together: guesses at emails, renewal codes and operators' names. While an account
+Kind = Literal[
+    "email", "code", "operator", "guarded", "unknown", "link", "link client", "link mail"
+]
+"""What is counted together: guesses at emails, renewal codes and operators' names; requests for
+links by email and from a client, and the mails with links (``sign_in_links``). While an account
 is guarded, ``guarded`` counts guesses at emails that have logged in before. ``unknown`` counts
 guesses at all other emails then, in one row that no limit reads."""
 

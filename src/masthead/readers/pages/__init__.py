@@ -7,10 +7,15 @@ from masthead.readers.pages import (
     details,
     documents,
     home,
+    links,
     look,
+<<<<<<< HEAD
     missing,
     my_data,
     ordering,
+=======
+    password,
+>>>>>>> 711ebc90 (Sign readers in by links that are mailed, and let them set passwords with one, without telling anybody who is a subscriber)
     pausing,
     questions,
     renewal,
@@ -23,6 +28,8 @@ __all__ = ["PAGES", "tabs"]
 PAGES: list[Page] = [
     *home.pages,
     *sign_in.pages,
+    *links.pages,
+    *password.pages,
     *look.pages,
     *addresses.pages,
     *cancelling.pages,

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from masthead.books import reader_links
 from masthead.log import get_logger
 from masthead.readers.page_request import PageRequest, open_get, open_post, post
 from masthead.store import reader_sessions
@@ -134,7 +135,7 @@ def _form(
         "next": request.form.get("next") or request.query.get("next", ""),
         "kept": request.form.get("kept", ""),
     }
-    has_links = request.http.app.state.has_links
+    has_links = reader_links.are_offered(request.books)
     return request.page("sign_in", status, typed=shown, error=error, has_links=has_links)
 
 

@@ -97,5 +97,25 @@ def set_password(books: Operation, subscriber_id: int, digest: str) -> None:
     )
 
 
+def set_own_password(books: Operation, subscriber_id: int, digest: str, md5: str) -> None:
+    """Give a reader the password that the reader chose, by its digest.
+
+    ``md5`` is what the interface shows, if the account keeps it (``keep_password_md5``).
+    """
+    books.change(
+        """
+        UPDATE subscribers SET password_hash = :digest, commit_id = :commit_id,
+            password_md5 = (
+                SELECT CASE WHEN a.keep_password_md5 = 1 THEN CAST(:md5 AS TEXT) END
+                FROM accounts AS a WHERE a.account_id = :account_id)
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        subscriber_id=subscriber_id,
+        digest=digest,
+        md5=md5,
+        commit_id=books.commit_id,
+    )
+
+
 def _random(length: int) -> str:
     return "".join(secrets.choice(_CODE_CHARACTERS) for _ in range(length))
