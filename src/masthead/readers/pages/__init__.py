@@ -9,13 +9,10 @@ from masthead.readers.pages import (
     home,
     links,
     look,
-<<<<<<< HEAD
     missing,
     my_data,
     ordering,
-=======
     password,
->>>>>>> 711ebc90 (Sign readers in by links that are mailed, and let them set passwords with one, without telling anybody who is a subscriber)
     pausing,
     questions,
     renewal,
