@@ -36,6 +36,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "accounts list": (),
     "accounts show": ("1",),
     "accounts pages": ("1",),
+    "accounts shop-key": ("1",),
     "accounts set": ("1", "--plan=Gold"),
     "accounts rotate-credentials": ("1",),
     "accounts rekey": ("--lost",),

@@ -69,6 +69,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "accounts show",
         "accounts set",
         "accounts pages",
+        "accounts shop-key",
         "accounts rekey",
         "accounts remove",
         "accounts rotate-credentials",

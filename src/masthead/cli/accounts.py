@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from masthead.books import Books, page_settings
+from masthead.books import Books, page_settings, reader_shop
 from masthead.cli.audit import actor
 from masthead.cli.durations import Duration
 from masthead.cli.options import Command, setting
@@ -210,6 +210,21 @@ def pages_command(account_id: int, database: str) -> None:
     """
     for each in page_settings.listing(Books(opened(database), account_id)):
         click.echo(setting_line(each))
+
+
+@accounts.command("shop-key")
+@click.argument("account_id", type=_ID)
+@setting("database")
+def shop_key(account_id: int, database: str) -> None:
+    """Print the key with which links from the readers' pages to the shop are signed.
+
+    The shop checks the signature of a link with it: the HMAC-SHA256 of the query without the
+    signature, in hexadecimal digits. The key is 64 of them, and secret. It follows from the secret
+    key of the database. The audit log records the reading.
+    """
+    store = opened(database)
+    record_reading(store, actor(), "the key of the shop was printed", account_id=account_id)
+    click.echo(reader_shop.key_of(store, account_id))
 
 
 @accounts.command("rotate-credentials")
