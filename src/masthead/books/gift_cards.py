@@ -1,43 +1,94 @@
-"""The card for a gift as PDF, which its payer prints (docs/documents.md)."""
+"""The cards for the gifts of an order (readers' pages, "Gifts").
+
+A card has only what the payer gave: the name of the reader, and a message.
+"""
+
+from typing import NamedTuple, get_args
+
+import msgspec
 
 from masthead.billing.printed import Language
 from masthead.billing.printed_letters import PrintedGiftCard
-from masthead.billing.settings import lacking_for_letters
 from masthead.books.account import Books
-from masthead.books.invoice_documents import appearance_of, sender_of
-from masthead.books.reader_acts import not_yours
-from masthead.circulation.reader_rules import refused
-from masthead.documents.rendering import Renderer
+from masthead.books.invoice_documents import appearance_of
+from masthead.books.invoicing import seller_of
+from masthead.contract.printable import printable
+from masthead.documents.rendering import Appearance, Renderer
+from masthead.errors import NotFound
+from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.settings import settings_of
 from masthead.store.books import reader_home
+from masthead.store.page_settings import settings_of as page_settings_of
 
 
-def card(books: Books, subscriber_id: int, order_id: int, language: Language) -> bytes:
-    """Return the card for a gift that a reader gave, with the names of both.
+class Cards(NamedTuple):
+    """The cards for the gifts of an order, and how they look."""
 
-    Raises NotFound for an order that is no gift of the reader. Raises BadInput with a code of
-    ``circulation.reader_rules.REFUSALS`` if the publisher's letterhead is not set.
+    cards: list[PrintedGiftCard]
+    appearance: Appearance
+
+
+def cards_of(
+    books: Books,
+    subscriber_id: int,
+    order_id: int,
+    *,
+    begins_on: str | None = None,
+    message: str = "",
+    language: str = "",
+) -> Cards:
+    """Return the cards for the gifts of an order that a reader paid for, one for each gift.
+
+    The name and the look are those of the readers' pages. Raises NotFound if the order is not the
+    reader's, or has no gift.
     """
     with books.read() as reading:
         payer = reader_home.reader_of(reading, subscriber_id)
-        gifts = reader_home.gifts_of(reading, subscriber_id)
-        gift = next((each for each in gifts if each.order_id == order_id), None)
-        if gift is None:
-            raise not_yours()
-        settings = settings_of(reading)
-        if lacking_for_letters(settings):
-            raise refused("write_to_us")
-        printed = PrintedGiftCard(
-            written_on=reading.today,
-            language=language,
-            seller=sender_of(settings),
-            reader=_name(gift.first_name, gift.last_name) or gift.company or "",
-            payer=_name(payer.first_name, payer.last_name),
-            bundle=gift.bundle or "",
+        gifts = [
+            each
+            for each in reader_home.gifts_of(reading, subscriber_id)
+            if each.order_id == order_id
+        ]
+        if not gifts:
+            raise NotFound(f"order {order_id} is not an order of yours with a gift")
+        settings, pages = settings_of(reading), page_settings_of(reading)
+        seller = msgspec.structs.replace(
+            seller_of(settings), name=publisher_name(reading), email=pages.contact
         )
-    with Renderer(appearance_of(settings)) as renderer:
-        return renderer.pdf(printed)
+        languages: tuple[Language, ...] = get_args(Language)
+        wanted = [language, *pages.languages]
+        cards = [
+            PrintedGiftCard(
+                written_on=reading.today,
+                language=next(
+                    (each for want in wanted for each in languages if each == want), "en"
+                ),
+                seller=seller,
+                reader=printable(" ".join(filter(None, (each.first_name, each.last_name)))),
+                payer=printable(" ".join(filter(None, (payer.first_name, payer.last_name)))),
+                bundle=printable(each.bundle or ""),
+                begins_on=begins_on,
+                message=message,
+            )
+            for each in gifts
+        ]
+    appearance = appearance_of(settings)
+    return Cards(cards, appearance._replace(colour=pages.colour, logo=_logo(pages.logo_picture)))
 
 
-def _name(first: str | None, last: str | None) -> str:
-    return f"{first or ''} {last or ''}".strip()
+def pdf_of(books: Books, subscriber_id: int, order_id: int, language: str) -> bytes:
+    """Return the card for the gift of an order as PDF; of several gifts, that of the first.
+
+    Raises NotFound as :func:`cards_of`, and BadInput for an error of a template.
+    """
+    found = cards_of(books, subscriber_id, order_id, language=language)
+    with Renderer(found.appearance) as renderer:
+        return renderer.pdf(found.cards[0])
+
+
+def _logo(picture: tuple[str, bytes] | None) -> tuple[str, bytes] | None:
+    """Return a logo as documents have it: the ending of its file, and its bytes."""
+    if picture is None:
+        return None
+    kind, content = picture
+    return kind.removeprefix("image/").removesuffix("+xml"), content

@@ -119,11 +119,8 @@ def show_order(request: PageRequest) -> Response:
 
 def card(request: PageRequest) -> Response:
     """Send the card for a gift."""
-    pdf = gift_cards.card(
-        request.books,
-        request.subscriber_id,
-        request.ids["id"],
-        "de" if request.language == "de" else "en",
+    pdf = gift_cards.pdf_of(
+        request.books, request.subscriber_id, request.ids["id"], request.language
     )
     return Response(
         pdf,
