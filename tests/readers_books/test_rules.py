@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from string import ascii_lowercase
 
 import pytest
@@ -98,11 +99,8 @@ def test_what_is_no_day_is_refused(day: str) -> None:
 
 @pytest.mark.parametrize("code", REFUSALS)
 def test_each_refusal_is_a_sentence_for_a_reader(code: str) -> None:
-    values = dict.fromkeys(
-        ("most", "day", "earliest", "latest", "first", "last", "days", "year", "left", "allowed"),
-        "7",
-    )
-    error = refused(code, field="first", **{k: v for k, v in values.items() if k != "field"})
+    values = dict.fromkeys(re.findall(r"%\((\w+)\)", REFUSALS[code]), "7")
+    error = refused(code, **values)
     assert str(error)[0] not in ascii_lowercase
     assert str(error).endswith((".", ":"))
     assert "%" not in str(error)
