@@ -23,6 +23,7 @@ from benchmarks import (
     mapped,
     migration,
     overload,
+    readers,
     requests,
     slow_clients,
 )
@@ -56,6 +57,7 @@ BENCHMARKS = {
     "circulation": Benchmark(circulation.measure, subscribers=1_000_000, rounds=3, seconds=10),
     "billing-debit": Benchmark(billing_debit.measure, subscribers=200_000, rounds=1),
     "billing-documents": Benchmark(documents.measure, subscribers=5_000, rounds=3),
+    "readers": Benchmark(readers.measure, subscribers=1_000_000, rounds=20, seconds=30),
     "billing-pages": Benchmark(billing_pages.measure, subscribers=100_000, rounds=20),
 }
 GROUPS = {"billing": [name for name in BENCHMARKS if name.startswith("billing-")]}

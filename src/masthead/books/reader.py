@@ -285,7 +285,8 @@ def _served(
                     if term.payer_id is not None and term.payer_id != subscriber_id
                 },
                 spans,
-                [(each, places[each.address_id or -1]) for each in aways],
+                # The readers' pages are not shown an address that is another reader's.
+                [(each, at) for each in aways if (at := places.get(each.address_id or -1))],
                 ended.get(line.subscription_id),
                 places.get(line.mailing_address_id or -1),
                 places.get(line.billing_address_id or -1),

@@ -37,7 +37,7 @@ class Resembling(NamedTuple):
 
 def look_up(books: Operation, people: Iterable[Person]) -> None:
     """Look up many people with few statements, for the calls of :func:`resembling` that follow."""
-    people = list(people)
+    people = list(people) if books.direct.reader_id is None else []
     names = readers_by_name(books, [_name_of(each) for each in people if each.last_name])
     places = [place for each in people for place in _places_of(each)]
     ids = {each.subscriber_id for found in names.values() for each in found}
@@ -51,8 +51,11 @@ def resembling(books: Operation, person: Person) -> list[Resembling]:
 
     They have the same name and postal code, or company and postal code, or the same email address.
     If one of the two has no postal code, the city is compared instead. Two people with different
-    names at one company are not alike.
+    names at one company are not alike. An operation of a reader on the readers' pages is told of
+    nobody: the database does not show it others.
     """
+    if books.direct.reader_id is not None:
+        return []
     found: dict[int, str] = {}
     for reader, why in (
         *_by_email(books, person),
