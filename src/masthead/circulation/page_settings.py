@@ -156,6 +156,10 @@ class PageSettings:
     shop_url: Annotated[
         str, Reading("Address of the shop where readers can pay (https).", _https)
     ] = ""
+    paywall_url: Annotated[
+        str,
+        Reading("Address of your site that gets readers with a one-time code (https).", _https),
+    ] = ""
     automatic_renewal: Annotated[
         bool, Reading("Whether readers switch automatic renewal.", truth, yes_or_no)
     ] = True

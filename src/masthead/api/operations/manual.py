@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PAGES = {
     "integrator": "For the integrator: look up readers and check their logins, from any language",
     "paywall": "A site with a paywall: ask once a day what a reader may read",
+    "embedding": "Embed the readers' pages: links, a proxy, and readers who are signed in",
     "testing": "For testers: a service to test against, with faults and a clock that moves",
     "data-engineer": "For the data engineer: keep a copy of all data, and prove it complete",
     "pipelines": "Pipelines: dlt and Singer load all data into a database or a warehouse",

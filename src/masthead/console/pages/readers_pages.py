@@ -63,6 +63,7 @@ GROUPS: Mapping[str, Labels] = {
         "pay_by_invoice": "By invoice",
         "pay_by_mandate": "By mandate",
         "shop_url": "Address of your shop",
+        "paywall_url": "Address of your site with a paywall",
         "automatic_renewal": "Readers switch automatic renewal",
         "cancel": "Readers cancel",
     },

@@ -18,6 +18,7 @@ from masthead.readers.pages import (
     renewal,
     sign_in,
     subscription,
+    to_site,
 )
 
 __all__ = ["PAGES", "tabs"]
@@ -39,6 +40,7 @@ PAGES: list[Page] = [
     *questions.pages,
     *renewal.pages,
     *subscription.pages,
+    *to_site.pages,
 ]
 
 
