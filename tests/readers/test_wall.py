@@ -51,7 +51,6 @@ OF_ALL = {
 NOT_READ = {
     *(
         "audit",
-        "bank_entries",
         "bank_files",
         "credential_uses",
         "credentials",
