@@ -150,3 +150,9 @@ def test_issues_that_came_are_listed_and_can_be_missing(household: Desk) -> None
 def test_another_account_has_none_of_it(household: Desk) -> None:
     with pytest.raises(NotFound):
         reader_home.home(type(household.books)(household.store, 77), ADA)
+
+
+def test_documents_that_are_switched_off_are_not_there(household: Desk) -> None:
+    household.put("page_settings", setting_id=1, name="documents", value="no")
+    found = home(household, ADA)
+    assert (found.documents, found.owed) == ((), 1284)

@@ -262,7 +262,7 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
         person,
         tuple(sorted(shown, key=lambda each: (each.state == "ended", each.publication))),
         tuple(_gift(reading, each, by_order) for each in gifts),
-        tuple(_document(each) for each in reversed(invoices)),
+        tuple(_document(each) for each in reversed(invoices)) if offered.documents else (),
         tuple(places.values()),
         offered,
         sum(each.open_cents for each in invoices),
