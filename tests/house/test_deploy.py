@@ -24,6 +24,7 @@ DEPLOY = ROOT / "deploy"
 UNIT = (DEPLOY / "masthead.service").read_text()
 LOAD_UNIT = (DEPLOY / "masthead-load.service").read_text()
 CONSOLE_UNIT = (DEPLOY / "masthead-console.service").read_text()
+READERS_UNIT = (DEPLOY / "masthead-readers.service").read_text()
 MAIL_UNIT = (DEPLOY / "masthead-mail@.service").read_text()
 RENEWALS_UNIT = (DEPLOY / "masthead-renewals@.service").read_text()
 TIMER = (DEPLOY / "masthead-load.timer").read_text()
@@ -37,8 +38,8 @@ SECRETS = re.compile(r"(?i)(password|secret|api_login|api_key|token)\w*\s*[=:]|:
 
 each_service = pytest.mark.parametrize(
     "text",
-    [UNIT, LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT, RENEWALS_UNIT],
-    ids=["server", "load", "console", "mail", "renewals"],
+    [UNIT, LOAD_UNIT, CONSOLE_UNIT, READERS_UNIT, MAIL_UNIT, RENEWALS_UNIT],
+    ids=["server", "load", "console", "readers", "mail", "renewals"],
 )
 
 
@@ -80,8 +81,8 @@ def test_the_unit_runs_a_user_of_its_own_over_a_read_only_system(text: str) -> N
 
 @pytest.mark.parametrize(
     "text",
-    [LOAD_UNIT, CONSOLE_UNIT, MAIL_UNIT, RENEWALS_UNIT],
-    ids=["load", "console", "mail", "renewals"],
+    [LOAD_UNIT, CONSOLE_UNIT, READERS_UNIT, MAIL_UNIT, RENEWALS_UNIT],
+    ids=["load", "console", "readers", "mail", "renewals"],
 )
 def test_the_others_are_as_confined_as_the_server(text: str) -> None:
     """rules, "As a service"."""

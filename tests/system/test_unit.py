@@ -19,7 +19,7 @@ EXPOSURE_TENTHS_MAX = 20
     "unit",
     [
         *("masthead.service", "masthead-load.service", "masthead-console.service"),
-        *("masthead-mail@.service", "masthead-renewals@.service"),
+        *("masthead-readers.service", "masthead-mail@.service", "masthead-renewals@.service"),
     ],
 )
 def test_systemd_understands_the_unit_and_finds_it_well_confined(unit: str) -> None:
