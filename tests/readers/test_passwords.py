@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import subscribers
+from masthead.books import reader_changes, subscribers
 from masthead.store import accounts
 from tests.readers.conftest import PASSWORD, POSTAL_CODE, code_of, email_of
 from tests.readers.links import link_for, links_in, mails_to
@@ -44,6 +44,9 @@ def test_a_reader_sets_a_password_with_a_link(pages: Pages, desk: Desk) -> None:
     assert "Your password is set" in browser.get().text
     assert browser.client.cookies["masthead_reader_tide"] != before
     assert not elsewhere.is_in
+    (change,) = reader_changes.of_reader(desk.books, 20)
+    assert change.said == "set a password"
+    assert change.why_not
     digest, old = digests(desk, 20)
     assert digest.startswith("$argon2id$")
     assert old is None

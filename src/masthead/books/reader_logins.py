@@ -11,7 +11,7 @@ from masthead.books.account import Books
 from masthead.circulation.reader_rules import refused
 from masthead.errors import BadInput
 from masthead.store import passwords
-from masthead.store.books import reader_logins
+from masthead.store.books import reader_changes, reader_logins
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_logins import Login
@@ -123,6 +123,7 @@ def set_own_password(books: Books, subscriber_id: int, password: str) -> OwnPass
             raise refused("write_to_us")
         md5_digest = md5(password.encode(), usedforsecurity=False).hexdigest()
         reader_logins.set_own_password(change, subscriber_id, digest, md5_digest)
+        reader_changes.add(change, subscriber_id, "password", None, {}, {})
         done = OwnPassword(subscriber_id)
         change.say(done.sentence)
     return done
