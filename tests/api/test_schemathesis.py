@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.api.callers import Caller
 
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-OPERATIONS_EXTENSIONS_AND_HEALTH = 14
+OPERATIONS_EXTENSIONS_AND_HEALTH = 15
 RUN_SECONDS_MAX = 540
 EXAMPLES_MIN = 60
 PART = 0.05

@@ -45,7 +45,7 @@ DEBIT_FAULTS: dict[str, Plant] = {
         r"THEN 'RCUR' ELSE 'FRST' END", "THEN 'FRST' ELSE 'FRST' END"
     ),
     "a refused claim counts as the first one": _sql(
-        r"AND \(b\.status <> 'returned' OR b\.payment_id IS NOT NULL\)", ""
+        r"AND \(b\.status IN \('sent', 'paid'\) OR b\.payment_id IS NOT NULL\)", ""
     ),
     "two claims of a run are both the first one": _sql(
         r"PARTITION BY m\.mandate_id ORDER BY i\.invoice_id", "PARTITION BY i.invoice_id"

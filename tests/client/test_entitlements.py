@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from masthead.client import requests
-from masthead.contract.shapes import Entitlements
+from masthead.contract.shapes import EntitledReader
 from masthead.errors import BadInput
 
 REFUSED = {"authenticated": False}
@@ -49,7 +49,7 @@ def test_the_token_is_in_no_repr() -> None:
     found = requests.entitlements(None, None, "code").read(
         {"authenticated": True, "reader": READER}
     )
-    assert isinstance(found, Entitlements)
+    assert isinstance(found, EntitledReader)
     assert found.token == "a.b.c"
     assert "a.b.c" not in repr(found)
     assert found.entitlements[0].until is None

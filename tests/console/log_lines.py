@@ -12,18 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_lines: list[str] = []
+
+
 @pytest.fixture(scope="session", autouse=True)
 def log_lines() -> Iterator[list[str]]:
     """The lines of the log; ``log.end_logs()`` waits for them.
 
-    A thread writes them, also between two tests, when pytest captures nothing.
+    A thread writes them, also between two tests, when pytest captures nothing. Several folders of
+    tests have this fixture in one session: they share the list.
     """
-    lines: list[str] = []
 
     def put(_writer: object, line: str) -> bool:
-        lines.append(line)
+        _lines.append(line)
         return True
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log._Writer, "_put", put)
-        yield lines
+        yield _lines

@@ -79,6 +79,7 @@ MAY: dict[str, set[str]] = {
     "/direct-debit/report": BOOKKEEPING,
     "/direct-debit/{id:int}": EVERYBODY,
     "/direct-debit/{id:int}/file": BOOKKEEPING,
+    "/direct-debit/{id:int}/cancel": BOOKKEEPING,
     "/direct-debit/{id:int}/collected": BOOKKEEPING,
     "/subscribers/{id:int}/mandate": BOOKKEEPING,
     "/mandates/{id:int}/end": BOOKKEEPING,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import page_settings
 from masthead.readers.pages import PAGES
 from tests.console.browser import input_values
 from tests.readers_books.household import ADA, BEN, show_bundle
@@ -171,11 +172,15 @@ def test_a_script_or_a_header_in_a_field_is_kept_as_text_or_refused(
 
 @pytest.mark.parametrize("page", [each for each in PAGES if not each.is_open], ids=title)
 def test_a_stranger_sees_no_page_and_changes_nothing(house: House, page: Page) -> None:
-    before = house.desk.everything()
-    answer = ask(house.pages.browser(), page, house.subscriptions.ada, {"once": "x", **TYPED})
-    assert answer.status_code in {303, 401, 403}
-    assert "Ames" not in answer.text
-    assert house.desk.everything() == before
+    page_settings.set_values(house.desk.books, {"paywall_url": "https://site.example/read"})
+    try:
+        before = house.desk.everything()
+        answer = ask(house.pages.browser(), page, house.subscriptions.ada, {"once": "x", **TYPED})
+        assert answer.status_code in {303, 401, 403}
+        assert "Ames" not in answer.text
+        assert house.desk.everything() == before
+    finally:
+        page_settings.set_values(house.desk.books, {"paywall_url": ""})
 
 
 def test_guesses_at_one_code_lock_no_other_reader_out(house: House) -> None:

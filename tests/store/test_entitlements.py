@@ -28,6 +28,7 @@ from masthead.store.entitlement_keys import (
 )
 from masthead.store.entitlement_tokens import NOTHING_S, Token, life_s, sign, subject_of
 from masthead.store.secret import Secret
+from tests.long import ONE_SERVER
 from tests.servers import SECRET_KEY
 from tests.store.conftest import START_US, opening
 
@@ -203,6 +204,7 @@ def test_the_keys_are_sealed_and_nothing_shows_them(opened: OpenStore) -> None:
     assert jwk.keys() == {"kid", "use", "alg", "kty", "crv", "x", "y"}
 
 
+@ONE_SERVER  # Citus moves no row to another account.
 def test_a_key_opens_only_in_its_row(opened: OpenStore) -> None:
     rotate(opened, 1)
     with opened.writer() as connection:

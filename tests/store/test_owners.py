@@ -106,13 +106,14 @@ def test_two_owners_have_each_their_own_database_and_its_role(cluster: Cluster) 
             find_store(others.replace("//other@", f"//{stranger}@")).open()
 
 
-def test_a_user_who_may_not_make_roles_is_refused_until_there_is_the_servers(
-    cluster: Cluster,
-) -> None:
-    """An administrator may make it beforehand; its rights come from the tables' owner."""
+def test_a_user_who_may_not_make_roles_is_refused_until_there_are_both(cluster: Cluster) -> None:
+    """An administrator may make them beforehand; their rights come from the tables' owner."""
     ask(cluster, "CREATE ROLE plain LOGIN")
     url = database_of(cluster, "plain", "plain-database")
     with pytest.raises(MastheadError, match=NOT_ALLOWED):
         works(url)
     ask(cluster, "CREATE ROLE {} LOGIN", "plain-database_server")
+    with pytest.raises(MastheadError, match=NOT_ALLOWED):
+        works(url)
+    ask(cluster, "CREATE ROLE {} LOGIN", "plain-database_readers")
     works(url)

@@ -473,7 +473,7 @@ QUERIES |= {
 }
 
 
-REFUSED_BY_CITUS = {"login by code", "removed", "subscriptions by type"}
+REFUSED_BY_CITUS = {"entitlements", "login by code", "removed", "subscriptions by type"}
 """Queries that Citus cannot plan without the account."""
 
 

@@ -91,6 +91,7 @@ def sign_in(browser: Browser, site: str, reader: int) -> None:
 @pytest.mark.skipif(not AXE.exists(), reason="needs axe, which .ci/typescript installs")
 def test_axe_finds_nothing_on_any_page(browser: Browser, site: str, desk: Desk) -> None:
     """readers, "What a reader can do": in both schemes, on a phone and on a wide screen."""
+    _fill(desk)  # Other tests cancel and move.
     sign_in(browser, site, BEN)
     key = household.of(desk).ben
     found = {}

@@ -21,7 +21,14 @@ from masthead.cli.demo_readers import DEMO_SITE
 from masthead.errors import BadUsage
 from masthead.loading.load import load
 from masthead.sample_data.demo_history import SAMPLE, write_history
-from masthead.store import Store, accounts, find_store, open_store, system_clock
+from masthead.store import (
+    Store,
+    accounts,
+    entitlement_keys,
+    find_store,
+    open_store,
+    system_clock,
+)
 from masthead.store.account_removal import remove_account
 from masthead.store.migrations import steps
 from masthead.store.sqlite import SqliteStore
@@ -76,6 +83,7 @@ def make_demo(database: str, readers_url: str) -> None:
             answers = _load_nights(database, Path(folder))
             work_some_weeks(database, _ACCOUNT_ID, actor(), _folder_of(database))
             _load(database, answers, days_ago=0)
+        entitlement_keys.rotate(store, _ACCOUNT_ID, by=actor())
         # Imported late: `masthead serve` imports this module, and needs no passwords.
         from masthead.store.operators import add_operator  # noqa: PLC0415
 

@@ -19,13 +19,16 @@ _SETTINGS = {
     "cancel": "at_once",
 }
 
-_A_YEAR_OF_HARBOR, _A_YEAR_OF_WEEKLY, _WEEKLY_DIGITAL = 11, 21, 24
-_A_YEAR_OF_GARDEN, _HARBOR_AND_GARDEN = 31, 61
+_A_YEAR, _A_YEAR_DIGITAL, _A_YEAR_OF_BOTH = 1, 4, 5
+_HARBOR, _WEEKLY, _GARDEN, _LATHE, _TRAIL = 10, 20, 30, 40, 50
+_HARBOR_AND_GARDEN = 61
 _BUNDLES: dict[int, tuple[reader_bundles.Use, ...]] = {
-    _A_YEAR_OF_HARBOR: ("renew", "buy", "gift"),
-    _A_YEAR_OF_WEEKLY: ("renew", "buy", "gift"),
-    _WEEKLY_DIGITAL: ("renew", "buy"),
-    _A_YEAR_OF_GARDEN: ("renew", "buy", "gift"),
+    **{
+        publication + kind: ("renew", "buy", "gift") if kind == _A_YEAR else ("renew", "buy")
+        for publication in (_HARBOR, _WEEKLY, _GARDEN, _LATHE, _TRAIL)
+        for kind in (_A_YEAR, _A_YEAR_DIGITAL, _A_YEAR_OF_BOTH)
+        if (publication, kind) != (_GARDEN, _A_YEAR_DIGITAL)  # The garden is not digital alone.
+    },
     _HARBOR_AND_GARDEN: ("buy", "gift"),
 }
 

@@ -28,7 +28,7 @@ from masthead.contract.shapes import (
     AuthenticatedSubscriber,
     CustomFieldAnswer,
     CustomFieldDefinition,
-    Entitlements,
+    EntitledReader,
     Order,
     Subscriber,
     Subscription,
@@ -130,7 +130,7 @@ def authenticate(login: str, password: str) -> Request[AuthenticatedSubscriber |
 
 def entitlements(
     login: str | None, password: str | None, code: str | None
-) -> Request[Entitlements | None]:
+) -> Request[EntitledReader | None]:
     """Request the entitlements of a reader, an extension of Masthead.
 
     Raises BadInput unless a code alone or a login with a password is given.
@@ -142,7 +142,7 @@ def entitlements(
     return Request(
         ENTITLEMENTS.path,
         parameters,
-        partial(_read_login, Entitlements, str(ENTITLEMENTS.envelope)),
+        partial(_read_login, EntitledReader, str(ENTITLEMENTS.envelope)),
         secrets=tuple(parameters.values()),
         in_body=True,
     )

@@ -31,7 +31,7 @@ from masthead.contract.shapes import (
     AuthenticatedSubscriber,
     CustomFieldAnswer,
     CustomFieldDefinition,
-    Entitlements,
+    EntitledReader,
     MailingListEntry,
     Order,
     Subscriber,
@@ -108,7 +108,7 @@ class Client:
         login: str | None = None,
         password: str | None = None,
         code: str | None = None,
-    ) -> Entitlements | None:
+    ) -> EntitledReader | None:
         """Return what a reader may read now, with a signed token: an extension of Masthead.
 
         The reader has a ``login`` with a ``password``, as in :meth:`authenticate`, or a ``code``

@@ -235,7 +235,7 @@ RECORDS: dict[type, dict[str, Any]] = {
         "order_items": [_ITEM],
     },
     shapes.Entitlement: _ENTITLEMENT,
-    shapes.Entitlements: {
+    shapes.EntitledReader: {
         "subscriber_id": "22",
         "expires_in": "86400",
         "token": "eyJhbGciOiJFUzI1NiIsImtpZCI6IjlmMDgyYTQ3YzYxZDNlNTgiLCJ0eXAiOiJKV1QifQ.eyJpc3MiO"

@@ -37,7 +37,7 @@ SHAPES: dict[type, str] = {
     shapes.Order: "An order with its items.",
     shapes.MailingListEntry: "One subscription that gets the issue of the mailing list.",
     shapes.Entitlement: "A publication that the reader may read now, in one format.",
-    shapes.Entitlements: "The reader whose login or code is right, and what the reader may read.",
+    shapes.EntitledReader: "The reader whose login or code is right, and what the reader may read.",
 }
 """What each shape stands for."""
 
@@ -233,7 +233,7 @@ _OF_ONE_SHAPE: dict[type, dict[str, str]] = {
         "until": "The last day, in the publisher's time zone. Without a day no end is known, as "
         "for an unlimited subscription.",
     },
-    shapes.Entitlements: {
+    shapes.EntitledReader: {
         "expires_in": "For how many seconds the token is valid.",
         "token": "The token: a signed JWT with the claims `iss`, `sub`, `aud`, `iat`, `exp` and "
         "`entitlements`, which is the list beside it.",

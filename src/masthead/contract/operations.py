@@ -299,7 +299,7 @@ ENTITLEMENTS = Operation(
     "entitlements",
     "/entitlements",
     "What a reader may read now, as a signed token",
-    shapes.Entitlements,
+    shapes.EntitledReader,
     envelope="reader",
     parameters=(
         *_LOGIN,

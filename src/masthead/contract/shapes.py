@@ -33,8 +33,8 @@ __all__ = [
     "CustomFieldAnswer",
     "CustomFieldDefinition",
     "CustomFieldOption",
+    "EntitledReader",
     "Entitlement",
-    "Entitlements",
     "Field",
     "ListDownload",
     "MailingListEntry",
@@ -366,7 +366,7 @@ class Entitlement(Struct):
     until: DateOrNull
 
 
-class Entitlements(Struct):
+class EntitledReader(Struct):
     """What a reader may read now, as a list and as a signed token (an extension of Masthead)."""
 
     subscriber_id: Key

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from masthead.books.reader_home import Address, Document, Gift, Home, Issue, Next, Subscription
+from masthead.contract.moments import in_words
 from masthead.readers.words import Words
 from masthead.web.words import marked
 
@@ -33,7 +34,10 @@ KINDS: Mapping[str, str] = {
 
 
 class IssueShown(NamedTuple):
-    """An issue: its name, its day, and the path of the page on which it is reported as missing."""
+    """An issue: its name, its day, and the path of the page on which it is reported as missing.
+
+    ``day`` is None if the name says it.
+    """
 
     title: str
     day: str | None
@@ -235,7 +239,7 @@ def _facts(home: Home, each: Subscription, words: Words) -> list[tuple[str, str]
     if each.begins_on and each.state == "begins":
         facts.append((words.gettext("Begins"), words.day(each.begins_on)))
     if each.next:
-        facts.append((words.gettext("Next issue"), _named(each.next, words)))
+        facts.append((words.gettext("Next issue"), issue_in_words(each.next, words)))
     if not each.is_gift and not each.owed and each.state not in {"ended", "waits"}:
         facts.append((words.gettext("Payment"), words.gettext("all is paid")))
     facts += [
@@ -272,22 +276,30 @@ def span_in_words(first: str, last: str | None, words: Words) -> str:
     return words.gettext("from %(first)s to %(last)s", first=words.day(first), last=words.day(last))
 
 
-def _named(issue: Next, words: Words) -> str:
-    day = words.day(issue.day)
-    return day if issue.name == issue.day else f"{issue.name}, {day}"
+def issue_in_words(issue: Next | Issue, words: Words) -> str:
+    """Return the name of an issue with its day; only the day of one that is named after its day."""
+    title, day = _title(issue, words)
+    return f"{title}, {words.day(day)}" if day else title
+
+
+def _title(issue: Next | Issue, words: Words) -> tuple[str, str | None]:
+    """Return the name of an issue, and its day if the name does not say it."""
+    if issue.day and (not issue.name or issue.name in {issue.day, in_words(issue.day)}):
+        return words.day(issue.day), None
+    return issue.name or words.gettext("Issue"), issue.day
 
 
 def _issue(issue: Next, words: Words) -> IssueShown:
-    title = words.day(issue.day) if issue.name == issue.day else issue.name
+    title, day = _title(issue, words)
     if issue.is_paused:
         title = words.gettext("%(issue)s: does not come (pause)", issue=title)
-    return IssueShown(title, issue.day)
+    return IssueShown(title, day)
 
 
 def _received(each: Subscription, issue: Issue, words: Words) -> IssueShown:
-    title = issue.name or words.day(issue.day) or words.gettext("Issue")
+    title, day = _title(issue, words)
     path = f"subscriptions/{each.subscription_id}/missing?issue={issue.issue_id}"
-    return IssueShown(title, issue.day, path if each.may.missing_copy else "")
+    return IssueShown(title, day, path if each.may.missing_copy else "")
 
 
 def _gift(gift: Gift, currency: str, words: Words) -> GiftShown:

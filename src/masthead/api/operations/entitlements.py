@@ -20,7 +20,7 @@ from masthead.api.operations.login_checks import REFUSED, respond_to_login
 from masthead.contract.encoding import encode, wire_of
 from masthead.contract.moments import date_in
 from masthead.contract.operations import ENTITLEMENTS
-from masthead.contract.shapes import Entitlement, Entitlements
+from masthead.contract.shapes import EntitledReader, Entitlement
 from masthead.errors import BadInput, NotFound
 from masthead.store.entitlement_codes import use_code
 from masthead.store.entitlement_keys import SigningKey, published_jwks, signing_key
@@ -34,7 +34,7 @@ CACHED_S = 300
 READ_EVERY_S = 10
 """How often a process reads the public keys from the database at most, in seconds."""
 
-_make = wire_of(Entitlements)
+_make = wire_of(EntitledReader)
 _make_entitlement = wire_of(Entitlement)
 _US = 1_000_000
 _JWKS_HEADERS = {

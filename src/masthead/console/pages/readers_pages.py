@@ -129,6 +129,8 @@ def look(request: PageRequest) -> Response:
     css = (
         f".preview .bar, .preview .go {{ background: {found.brand}; color: {found.ink}; }}\n"
         f".preview .link {{ color: {found.link}; }}\n"
+        "@media (prefers-color-scheme: dark) "
+        f"{{ .preview .link {{ color: {found.link_dark}; }} }}\n"
     )
     return Response(css, media_type="text/css")
 

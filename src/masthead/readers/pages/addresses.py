@@ -13,7 +13,7 @@ from masthead.errors import NotFound
 from masthead.readers import address_page
 from masthead.readers.form_page import Field, FormPage, own_subscription, save, show
 from masthead.readers.forms import Form
-from masthead.readers.home_view import span_in_words, title_of
+from masthead.readers.home_view import issue_in_words, span_in_words, title_of
 from masthead.readers.page_request import PageRequest, get, post
 
 _PATH = "subscriptions/{id:int}/address"
@@ -124,9 +124,7 @@ def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> 
 def _times(request: PageRequest, home: Home, found: Subscription) -> Sequence[Field]:
     """Return the fields that say from when on the address holds."""
     words, times = request.words, []
-    coming = [
-        (str(each.issue_id), f"{each.name}, {words.day(each.day)}", "") for each in found.coming
-    ]
+    coming = [(str(each.issue_id), issue_in_words(each, words), "") for each in found.coming]
     if found.may.address:
         times.append((_NOW, request.gettext("from now on"), ""))
         if coming:

@@ -45,7 +45,7 @@ def cancel(request: PageRequest) -> Response:
         if done.is_at_once:
             return request.gettext("The subscription is cancelled: it ended today.")
         return request.gettext(
-            "The subscription is cancelled. It ends: %(end)s.", end=_end(request, done)
+            "The subscription is cancelled. It ends %(end)s.", end=_end(request, done)
         )
 
     return save(request, form, change, then) or _cancel_page(request, home, found, form)

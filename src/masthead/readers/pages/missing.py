@@ -7,7 +7,7 @@ from masthead.books.reader_home import Subscription
 from masthead.circulation.page_settings import PageSettings
 from masthead.readers.form_page import Field, FormPage, own_subscription, save, show
 from masthead.readers.forms import Form
-from masthead.readers.home_view import title_of
+from masthead.readers.home_view import issue_in_words, title_of
 from masthead.readers.ids import id_of
 from masthead.readers.page_request import PageRequest, get, post
 
@@ -45,10 +45,7 @@ def report(request: PageRequest) -> Response:
 
 def _page(request: PageRequest, found: Subscription, form: Form) -> Response:
     words = request.words
-    options = [
-        (str(each.issue_id), f"{each.name or words.gettext('Issue')}, {words.day(each.day)}", "")
-        for each in found.received
-    ]
+    options = [(str(each.issue_id), issue_in_words(each, words), "") for each in found.received]
     page = FormPage(
         request.gettext("A copy is missing"),
         request.gettext("Report it"),
