@@ -54,7 +54,7 @@ def root(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "srv" / file.name).symlink_to(file)
     left_out = (*OF_THE_MACHINE, AS_THE_USER)
     left_to_run = [command for command in commands() if not command.startswith(left_out)]
-    assert len(left_to_run) == 7
+    assert len(left_to_run) == 9
     script = moved("\n".join(["set -eu", "umask 022", *left_to_run]), folder)
     done = subprocess.run(
         ["bash", "-c", script],
@@ -80,8 +80,9 @@ def without_ours() -> dict[str, str]:
 
 def test_the_settings_are_for_root_and_the_units_for_all(root: Path) -> None:
     """rules, "What a release is"."""
-    assert (root / "etc/masthead/environment").stat().st_mode & 0o777 == 0o600
-    for unit in ("masthead.service", "masthead-console.service"):
+    for settings in ("environment", "readers-environment"):
+        assert (root / "etc/masthead" / settings).stat().st_mode & 0o777 == 0o600
+    for unit in ("masthead.service", "masthead-console.service", "masthead-readers.service"):
         assert (root / "etc/systemd/system" / unit).stat().st_mode & 0o777 == 0o644
 
 
