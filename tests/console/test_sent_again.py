@@ -307,7 +307,9 @@ CASES = {
     "a run that was collected": Case(
         "/direct-debit/1/collected", {"value_date": "2026-04-15"}, confirms=True, before=_hand_in
     ),
-    "a run that the bank never got": Case("/direct-debit/1/cancel", {}, before=_hand_in),
+    "a run that the bank never got": Case(
+        "/direct-debit/1/cancel", {}, confirms=True, before=_hand_in
+    ),
     "a level of reminders": Case("/reminders/1/level", {"days": "10", "remove": ""}, before=_bill),
     "reminders": Case("/reminders", {}, "/reminders/send", confirms=True, before=_owe),
     "settings of the readers' pages": Case("/readers-pages/settings", {"site": "tide"}),
