@@ -22,6 +22,7 @@ from masthead.contract.printable import counted, listed
 from masthead.errors import BadInput
 from masthead.store.billing import settings as stored
 from masthead.store.billing.journal import deferred_at_begin, post
+from masthead.store.setting_texts import save_texts, stored_texts
 
 _FIXED = ("tax_due",)
 """Settings that cannot change while an account bills: the journal would not add up."""
@@ -74,7 +75,7 @@ class Begun(NamedTuple):
 def show(books: Books) -> list[SettingShown]:
     """Return all settings in their order. Raises NotFound if there is no such account."""
     with books.read() as reading:
-        was_set = stored.stored_settings(reading)
+        was_set = stored_texts(reading, "billing_settings")
         texts = texts_of(settings_from(was_set.items()))
     return [
         SettingShown(each.name, texts[each.name], each.name in was_set, each.meaning)
@@ -98,7 +99,7 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
     """
     texts = {name: stored_text(name, text) for name, text in values.items()}
     with books.change(dry_run=dry_run) as change:
-        before = stored.stored_settings(change)
+        before = stored_texts(change, "billing_settings")
         changed = {name: text for name, text in texts.items() if before.get(name, "") != text}
         after = settings_from((name, text) for name, text in (before | changed).items() if text)
         check_alike(after)
@@ -109,7 +110,7 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
             _check_running(change.billing_begun_on, now, texts_of(after))
             _check_seller(lacking_for_invoices(after), "billing has begun, and")
         if changed:
-            stored.save_settings(change, changed)
+            save_texts(change, "billing_settings", changed)
             change.say(Changed(tuple(changed)).sentence)
     return Changed(tuple(changed))
 

@@ -20,6 +20,7 @@ from masthead.contract.printable import counted, listed
 from masthead.errors import BadInput
 from masthead.store import accounts
 from masthead.store import page_settings as stored
+from masthead.store.setting_texts import save_texts, stored_texts
 
 
 class SettingShown(NamedTuple):
@@ -61,7 +62,7 @@ def show(books: Books) -> PageSettings:
 def listing(books: Books) -> list[SettingShown]:
     """Return all settings in their order. Raises NotFound if there is no such account."""
     with books.read() as reading:
-        was_set = stored.stored_settings(reading)
+        was_set = stored_texts(reading, "page_settings")
     texts = texts_of(settings_from(was_set.items()))
     return [
         SettingShown(each.name, texts[each.name], each.name in was_set, each.meaning)
@@ -77,7 +78,7 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
     """
     texts = {name: stored_text(name, text) for name, text in values.items()}
     with books.change(dry_run=dry_run, in_any_mode=True) as change:
-        before = stored.stored_settings(change)
+        before = stored_texts(change, "page_settings")
         changed = {name: text for name, text in texts.items() if before.get(name, "") != text}
         if site := changed.get("site"):
             change.direct.lock_accounts()
@@ -88,6 +89,6 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
                 )
         done = Changed(tuple(changed))
         if changed:
-            stored.save_settings(change, changed)
+            save_texts(change, "page_settings", changed)
             change.say(done.sentence)
     return done

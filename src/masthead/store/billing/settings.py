@@ -3,10 +3,9 @@
 The functions leave the queued rows of an operation queued.
 """
 
-from collections.abc import Mapping
-
 from masthead.billing.settings import BillingSettings, settings_from
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.setting_texts import stored_texts
 
 _SETTINGS = "billing settings"
 
@@ -27,50 +26,15 @@ def is_billing(reading: Reading) -> bool:
     return begun_on(reading) is not None
 
 
-def stored_settings(reading: Reading) -> dict[str, str]:
-    """Return the texts of the settings that were set, by name."""
-    found = reading.direct.rows_as(
-        tuple[str, str],
-        """
-        SELECT name, value FROM billing_settings
-        WHERE account_id = :account_id AND value IS NOT NULL ORDER BY setting_id
-        """,
-        account_id=reading.account_id,
-    )
-    return dict(found)
-
-
 def settings_of(reading: Reading) -> BillingSettings:
     """Return the account's settings; those that were not set have their defaults."""
     if not isinstance(reading, Operation):
-        return settings_from(stored_settings(reading).items())
+        return settings_from(stored_texts(reading, "billing_settings").items())
     memory = reading.memory(_SETTINGS)
     if not memory:
-        memory[_SETTINGS] = settings_from(stored_settings(reading).items())
+        memory[_SETTINGS] = settings_from(stored_texts(reading, "billing_settings").items())
     found: BillingSettings = memory[_SETTINGS]
     return found
-
-
-def save_settings(change: Operation, texts: Mapping[str, str]) -> None:
-    """Store texts of settings by name; "" removes one, so that it has its default again."""
-    stored = stored_settings(change)
-    for name, text in texts.items():
-        if not text:
-            sql = "DELETE FROM billing_settings WHERE account_id = :account_id AND name = :name"
-            change.change(sql, name=name)
-        elif name in stored:
-            change.change(
-                """
-                UPDATE billing_settings SET value = :value
-                WHERE account_id = :account_id AND name = :name
-                """,
-                name=name,
-                value=text,
-            )
-        else:
-            setting_id = change.new_id("billing_settings")
-            change.add("billing_settings", setting_id=setting_id, name=name, value=text)
-    change.write()
 
 
 def begin(change: Operation) -> None:

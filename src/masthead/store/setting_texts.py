@@ -1,0 +1,47 @@
+"""The texts of an account's settings, by name: those of billing and those of the readers' pages.
+
+A setting that was never set has no row, so it has its default. The functions leave the queued rows
+of an operation queued.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from masthead.store.books.operation import Operation, Reading
+
+Table = Literal["billing_settings", "page_settings"]
+
+
+def stored_texts(reading: Reading, table: Table) -> dict[str, str]:
+    """Return the texts of the settings that were set, by name."""
+    found = reading.direct.rows_as(
+        tuple[str, str],
+        f"""
+        SELECT name, value FROM {table}
+        WHERE account_id = :account_id AND value IS NOT NULL ORDER BY setting_id
+        """,
+        account_id=reading.account_id,
+    )
+    return dict(found)
+
+
+def save_texts(change: Operation, table: Table, texts: Mapping[str, str]) -> None:
+    """Store texts of settings by name; "" removes one, so that it has its default again."""
+    stored = stored_texts(change, table)
+    for name, text in texts.items():
+        if not text:
+            sql = f"DELETE FROM {table} WHERE account_id = :account_id AND name = :name"
+            change.change(sql, name=name)
+        elif name in stored:
+            change.change(
+                f"""
+                UPDATE {table} SET value = :value
+                WHERE account_id = :account_id AND name = :name
+                """,
+                name=name,
+                value=text,
+            )
+        else:
+            setting_id = change.new_id(table)
+            change.add(table, setting_id=setting_id, name=name, value=text)
+    change.write()
