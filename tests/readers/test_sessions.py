@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+import bcrypt
 import pytest
 
 from masthead.books import erasure, reader_logins, subscribers
 from masthead.store import reader_sessions
+from masthead.store.passwords import BetterDigests
 from tests.readers.conftest import OTHER_SITE, PASSWORD, POSTAL_CODE, code_of, email_of
 
 if TYPE_CHECKING:
@@ -93,6 +95,36 @@ def test_what_changes_the_login_ends_the_sessions_of_the_reader_and_of_nobody_el
     change(desk, reader)
     assert not any(session.is_in for session in sessions)
     assert other.is_in
+
+
+def test_a_session_goes_on_when_a_login_check_elsewhere_betters_the_digest(
+    pages: Pages, desk: Desk
+) -> None:
+    """A loaded digest is replaced at a login check; a password that is set ends the session.
+
+    decisions, "Better digests and sessions".
+    """
+    digest = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
+    loaded = hashlib.sha256(digest.encode()).hexdigest()
+    with desk.store.writer() as database:
+        database.change(
+            "UPDATE subscribers SET password_hash = :digest, password_hash_loaded = :loaded "
+            "WHERE account_id = 1 AND subscriber_id = 20",
+            digest=digest,
+            loaded=loaded,
+        )
+    session = pages.signed_in(code_of(20), POSTAL_CODE)
+    better = BetterDigests()
+    better.note(1, 20, digest, PASSWORD)
+    better.write(desk.store)
+    ((stored,),) = desk.rows(
+        "SELECT password_hash FROM subscribers "
+        "WHERE account_id = :account_id AND subscriber_id = 20"
+    )
+    assert stored.startswith("$argon2id$")
+    assert session.is_in
+    change_password(desk, 20)
+    assert not session.is_in
 
 
 def test_a_session_ends_if_the_login_changes_between_the_check_and_its_begin(

@@ -22,7 +22,7 @@ from masthead.store.books.extendable_subscriptions import (
 from masthead.store.books.issue import title_of
 from masthead.store.books.item_pricing import PricedItem
 from masthead.store.books.names import reader_named, subscription_named
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_money import Term
 from masthead.store.books.order_people import Resolved
 from masthead.store.books.order_terms import (
@@ -35,6 +35,33 @@ from masthead.store.books.order_terms import (
     renew,
     write,
 )
+
+
+def named_by(reading: Reading, number: int, priced: PricedItem, reader: int) -> Named | None:
+    """Return the subscription that an item names, None if it names none.
+
+    Raises RefusedOrder if the item cannot extend it.
+    """
+    if priced.item.subscription_id is None:
+        return None
+    found = named(reading, priced.item.subscription_id, number)
+    said = None
+    if priced.item.is_new:
+        said = "an order extends a subscription, or begins a new one: leave one of the two out"
+    elif found.subscriber_id != reader:
+        said = (
+            f"{subscription_named(reading, found.subscription_id)} is a subscription of "
+            f"{reader_named(reading, found.subscriber_id)}, and not of "
+            f"{reader_named(reading, reader)}"
+        )
+    elif not any(map(found.is_of, priced.lines)):
+        said = (
+            f"the order gives nothing of {subscription_named(reading, found.subscription_id)}: "
+            "choose a subscription that it can extend"
+        )
+    if said is not None:
+        raise RefusedOrder("subscription_id", said, number)
+    return found
 
 
 class Lines:
@@ -68,28 +95,11 @@ class Lines:
 
     def check_named(self, number: int, priced: PricedItem, reader: int) -> None:
         """Raise RefusedOrder if the item cannot extend the subscription that it names."""
-        if priced.item.subscription_id is None:
-            return
-        found = named(self._change, priced.item.subscription_id, number)
-        said = None
-        if priced.item.is_new:
-            said = "an order extends a subscription, or begins a new one: leave one of the two out"
-        elif found.subscriber_id != reader:
-            said = (
-                f"{self._name(found)} is a subscription of "
-                f"{reader_named(self._change, found.subscriber_id)}, and not of "
-                f"{reader_named(self._change, reader)}"
-            )
-        elif not any(map(found.is_of, priced.lines)):
-            said = (
-                f"the order gives nothing of {self._name(found)}: choose a subscription that it "
-                "can extend"
-            )
-        if said is not None:
-            raise RefusedOrder("subscription_id", said, number)
-        self._named[priced.item.subscription_id] = found
+        found = named_by(self._change, number, priced, reader)
+        if found is not None:
+            self._named[priced.item.subscription_id or 0] = found
 
-    def _name(self, found: Named | Extendable) -> str:
+    def _name(self, found: Extendable) -> str:
         return subscription_named(self._change, found.subscription_id)
 
     def _issue_title(self, issue_id: int) -> str:

@@ -5,13 +5,14 @@ stands there from top to bottom. ``masthead.store.books.order_*`` has the statem
 uses an index, so an order takes as long in a large account as in a small one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from masthead.books import payments, term_payments
 from masthead.books.account import Books, refresh_touched
 from masthead.books.invoicing import Billed, bill
-from masthead.books.order_lines import Lines
+from masthead.books.order_lines import Lines, named_by
 from masthead.books.payer_payments import Incoming, receive
 from masthead.circulation.amounts import CENTS_MAX, decimal, in_currency
 from masthead.circulation.ordering import Order, Person, RefusedOrder, digest
@@ -23,7 +24,7 @@ from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.extendable_subscriptions import named
 from masthead.store.books.item_pricing import PricedItem, price_item
 from masthead.store.books.names import order_named
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_details import ItemShown, OrderShown, TermShown, show_order
 from masthead.store.books.order_people import Resolved, resolve
 from masthead.store.books.order_readers import Held
@@ -166,7 +167,7 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     order_id = change.new_id("orders")
     lines = Lines(change, payer, is_paid=order.is_paid)
     recipients = [
-        _recipient(change, people, lines, number, priced)
+        _recipient(change, people, lines.check_named, number, priced)
         for number, priced in enumerate(priced_items)
     ]
     lines.tell_apart(zip(priced_items, recipients, strict=True))
@@ -224,19 +225,21 @@ class Price(NamedTuple):
     tax: int
 
 
-def price_of(change: Operation, order: Order) -> Price:
+def price_of(reading: Reading, order: Order) -> Price:
     """Return what an order would cost today if it was taken; its people are there already.
+
+    Nothing is written, so that pages can ask for it in a snapshot.
 
     Raises RefusedOrder as :func:`take` does for what is ordered, and by whom and for whom.
     """
-    priced_items = [price_item(change, number, item) for number, item in enumerate(order.items)]
-    people = _People(change, order)
-    lines = Lines(change, people.payer, is_paid=False)
+    priced_items = [price_item(reading, number, item) for number, item in enumerate(order.items)]
+    people = _People(reading, order)
+    check = partial(named_by, reading)
     recipients = [
-        _recipient(change, people, lines, number, priced)
+        _recipient(reading, people, check, number, priced)
         for number, priced in enumerate(priced_items)
     ]
-    priced_items, shipping = taxed(change, people.payer, priced_items, recipients)
+    priced_items, shipping = taxed(reading, people.payer, priced_items, recipients)
     return Price(
         sum(priced.net for priced in priced_items) + sum(part.net for part in shipping),
         sum(priced.tax for priced in priced_items) + sum(part.tax for part in shipping),
@@ -321,11 +324,11 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
 class _People:
     """The people of an order, each resolved once: equal descriptions mean the same person."""
 
-    def __init__(self, change: Operation, order: Order) -> None:
-        self._change = change
+    def __init__(self, reading: Reading, order: Order) -> None:
+        self._reading = reading
         self._resolved = list[tuple[Person, Resolved]]()
         self.newcomers = list[Newcomer]()
-        self.payer_person = _payer(change, order)
+        self.payer_person = _payer(reading, order)
         self.payer = self.resolve(self.payer_person)
 
     def resolve(self, person: Person, number: int | None = None) -> Resolved:
@@ -333,32 +336,39 @@ class _People:
         for known, resolved in self._resolved:
             if known == person:
                 return resolved
-        found = resolve(self._change, person, "" if number is None else "recipient_")
+        found = resolve(self._reading, person, "" if number is None else "recipient_")
         self._resolved.append((person, found))
         self.newcomers.append(Newcomer(person.name, number, found.resembling))
         return found
 
 
-def _payer(change: Operation, order: Order) -> Person:
+def _payer(reading: Reading, order: Order) -> Person:
     """Return the payer; if none is named, the reader of the subscription to extend."""
     if not order.payer.is_named:
         for number, item in enumerate(order.items):
             if item.subscription_id is not None:
-                reader = named(change, item.subscription_id, number).subscriber_id
+                reader = named(reading, item.subscription_id, number).subscriber_id
                 return order.payer._replace(subscriber_id=reader)
     return order.payer
 
 
 def _recipient(
-    change: Operation, people: _People, lines: Lines, number: int, priced: PricedItem
+    reading: Reading,
+    people: _People,
+    check_named: Callable[[int, PricedItem, int], object],
+    number: int,
+    priced: PricedItem,
 ) -> Resolved:
-    """Return the recipient of an item, with the address: the payer, unless another is named."""
+    """Return the recipient of an item, with the address: the payer, unless another is named.
+
+    ``check_named`` refuses a subscription that the item names and cannot extend.
+    """
     item, payer = priced.item, people.payer
     person = item.recipient
     if not person.is_named:
         reader = payer.subscriber_id
         if item.subscription_id is not None:
-            reader = named(change, item.subscription_id, number).subscriber_id
+            reader = named(reading, item.subscription_id, number).subscriber_id
         is_elsewhere = person.address_id is not None or any(person.address.values())
         if reader == payer.subscriber_id and not is_elsewhere:
             person = people.payer_person
@@ -366,7 +376,7 @@ def _recipient(
             person = person._replace(subscriber_id=reader)
     try:
         found = people.resolve(person, number)
-        lines.check_named(number, priced, found.subscriber_id)
+        check_named(number, priced, found.subscriber_id)
     except RefusedOrder as error:
         error.item = number
         raise

@@ -20,7 +20,16 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_home import Reader, publication_of
 from masthead.store.books.subscription import StoredSubscription, stored_subscription
 
-__all__ = ["Act", "acting", "not_yours", "own_subscription", "running_subscription"]
+__all__ = [
+    "Act",
+    "Look",
+    "acting",
+    "check_offered",
+    "looking",
+    "not_yours",
+    "own_subscription",
+    "running_subscription",
+]
 
 
 class Act(NamedTuple):
@@ -80,16 +89,49 @@ def acting(
     operations below refuse for another reason.
     """
     with books.together(dry_run=dry_run) as inside, inside.change() as change:
-        reader = reader_home.reader_of(change, subscriber_id)
-        found = offered_by(change)
-        if getattr(found, offered) in {False, "no"}:
-            raise refused("not_offered")
-        try:
-            yield Act(inside, change, reader, found)
-        except BadInput as error:
-            if error.code in REFUSALS:
-                raise
-            raise refused("write_to_us") from error
+        look = _look(change, subscriber_id, offered)
+        with _refusing_in_own_words():
+            yield Act(inside, change, look.reader, look.offered)
+
+
+class Look(NamedTuple):
+    """What the preview of an operation reads: one snapshot, the reader, and what is offered."""
+
+    reading: Reading
+    reader: Reader
+    offered: Offered
+
+
+@contextmanager
+def looking(books: Books, subscriber_id: int, offered: str) -> Iterator[Look]:
+    """Yield what a preview of an operation of a reader reads; it writes and locks nothing.
+
+    Pages show previews to many readers at once, and a dry run would make each wait for all others
+    (decisions, "Previews of readers"). Takes and raises the same as :func:`acting`.
+    """
+    with books.read() as reading:
+        look = _look(reading, subscriber_id, offered)
+        with _refusing_in_own_words():
+            yield look
+
+
+def _look(reading: Reading, subscriber_id: int, offered: str) -> Look:
+    reader = reader_home.reader_of(reading, subscriber_id)
+    found = offered_by(reading)
+    if getattr(found, offered) in {False, "no"}:
+        raise refused("not_offered")
+    return Look(reading, reader, found)
+
+
+@contextmanager
+def _refusing_in_own_words() -> Iterator[None]:
+    """Raise a refusal that is not one of the readers' pages as one that is."""
+    try:
+        yield
+    except BadInput as error:
+        if error.code in REFUSALS:
+            raise
+        raise refused("write_to_us") from error
 
 
 def check_offered(books: Books, subscriber_id: int, offered: str) -> None:
@@ -98,9 +140,7 @@ def check_offered(books: Books, subscriber_id: int, offered: str) -> None:
     ``offered`` is as in :func:`acting`.
     """
     with books.read() as reading:
-        reader_home.reader_of(reading, subscriber_id)
-        if getattr(offered_by(reading), offered) in {False, "no"}:
-            raise refused("not_offered")
+        _look(reading, subscriber_id, offered)
 
 
 def not_yours() -> NotFound:
@@ -121,13 +161,15 @@ def own_subscription(
     return found
 
 
-def running_subscription(act: Act, subscription_id: int) -> StoredSubscription:
+def running_subscription(
+    reading: Reading, subscriber_id: int, subscription_id: int
+) -> StoredSubscription:
     """Return a subscription of the reader that has not ended.
 
     Raises what :func:`own_subscription` raises, and BadInput if it was cancelled or merged, or has
     no issues left.
     """
-    found = own_subscription(act.change, act.reader.subscriber_id, subscription_id)
+    found = own_subscription(reading, subscriber_id, subscription_id)
     if found.cancelled_on is not None or found.merged_into is not None or not found.issues:
         raise refused("ended")
     return found

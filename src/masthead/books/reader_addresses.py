@@ -89,7 +89,7 @@ def change(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = 
         subscription_ids, first, bills = wanted.subscriptions, wanted.first, wanted.bills
         checked = checked_address(act, wanted.address)
         for key in subscription_ids:
-            running_subscription(act, key)
+            running_subscription(act.change, act.reader.subscriber_id, key)
         if not subscription_ids and not bills:
             raise refused("nothing_chosen", field="subscriptions")
         if wanted.issue_id is not None:
@@ -143,7 +143,7 @@ def change_for_a_while(
 ) -> Changed:
     """Send the issues dated ``first`` to ``last``, both included, to another address."""
     with acting(books, subscriber_id, "temporary_address", dry_run=dry_run) as act:
-        running_subscription(act, subscription_id)
+        running_subscription(act.change, act.reader.subscriber_id, subscription_id)
         checked = checked_address(act, address)
         check_days(first, last)
         if last < act.change.today:
@@ -166,7 +166,7 @@ def end_for_a_while(
 ) -> Ended:
     """End today the address for a while that began on ``first``, or remove it before it begins."""
     with acting(books, subscriber_id, "temporary_address", dry_run=dry_run) as act:
-        running_subscription(act, subscription_id)
+        running_subscription(act.change, act.reader.subscriber_id, subscription_id)
         today = act.change.today
         ahead = [each for each in _spans(act.change, subscription_id) if (each.last or "") >= today]
         if not ahead or ahead[0].first != first:
@@ -254,7 +254,8 @@ def _day_of(act: Act, subscription_ids: Collection[int], issue_id: int) -> str:
     except NotFound:
         raise not_yours() from None
     for key in subscription_ids:
-        if running_subscription(act, key).publication_id != issue.publication_id:
+        own = running_subscription(act.change, act.reader.subscriber_id, key)
+        if own.publication_id != issue.publication_id:
             raise not_yours()
     if issue.closed_at:
         raise refused("issue_closed", field="issue", day=issue.date)
@@ -262,7 +263,10 @@ def _day_of(act: Act, subscription_ids: Collection[int], issue_id: int) -> str:
 
 
 def _mailing(act: Act, subscription_ids: Collection[int]) -> dict[str, int | None]:
-    return {str(key): running_subscription(act, key).mailing_address_id for key in subscription_ids}
+    found = (
+        running_subscription(act.change, act.reader.subscriber_id, key) for key in subscription_ids
+    )
+    return {str(each.subscription_id): each.mailing_address_id for each in found}
 
 
 def _spans(change: Operation, subscription_id: int) -> list[Span]:

@@ -10,16 +10,21 @@ from typing import NamedTuple
 
 from masthead.books import cancelling, reader
 from masthead.books.account import Books
-from masthead.books.reader_acts import Act, acting, own_subscription, running_subscription
+from masthead.books.reader_acts import (
+    acting,
+    looking,
+    own_subscription,
+    running_subscription,
+)
 from masthead.books.reader_home import standing_of
 from masthead.circulation.reader_rules import paid_until, refused
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.billing.renewal_consents import running_consent
 from masthead.store.books import cancelling as stored
-from masthead.store.books import reader_home, reader_page
-from masthead.store.books.details import look_at_subscription
-from masthead.store.books.operation import Operation
+from masthead.store.books import reader_home, reader_page, uncancelling
+from masthead.store.books.last_days import last_day
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
 from masthead.store.books.subscription import StoredSubscription, is_to_end
 
@@ -74,46 +79,62 @@ def cancel(
     for is refused. ``reason`` is one of the publisher's. A confirmation goes by mail.
     """
     with acting(books, subscriber_id, "cancel", dry_run=dry_run) as act:
-        found = running_subscription(act, subscription_id)
-        if is_to_end(act.change, subscription_id):
-            raise refused("cancelled_already")
         if at_once and act.offered.cancel != "at_once":
             raise refused("not_offered")
-        check_own(act, subscription_id)
-        last_issue = None
-        if found.issues == UNLIMITED and not at_once:
-            last_issue = _last_issue(act, found)
-        renews = running_consent(act.change, subscription_id) is not None
-        shown = look_at_subscription(
-            act.change.connection, act.change.account_id, subscription_id
-        ).fields
+        planned, after_issue = _planned(act.change, subscriber_id, subscription_id, at_once=at_once)
         done = cancelling.cancel(
             act.books,
             subscription_id,
             refund=False,
-            after_issue=last_issue and last_issue[0],
-            at_end=last_issue is None and not at_once,
+            after_issue=after_issue,
+            at_end=after_issue is None and not at_once,
             reason=reason,
         )
-        day = act.change.today if at_once else shown["date_expired"]
-        until = last_issue[1] if last_issue else day and str(day)
         after = {
             "at_once": at_once,
-            "until": until,
-            "after_issue": last_issue and last_issue[0],
+            "until": planned.until,
+            "after_issue": after_issue,
             "reason": done.reason,
         }
         act.note("cancel", subscription_id, {}, after)
-        act.confirm("cancel", subscription_id, first=act.change.today, until=until or None)
-        return Cancelled(
-            subscription_id,
-            at_once,
-            None if found.issues == UNLIMITED else found.issues,
-            until or None,
-            done.earned,
-            renews,
-            act.change.currency,
-        )
+        act.confirm("cancel", subscription_id, first=act.change.today, until=planned.until)
+        return planned._replace(kept=done.earned)
+
+
+def look_at_cancelling(books: Books, subscriber_id: int, subscription_id: int) -> Cancelled:
+    """Return what cancelling at the end of what is left does; nothing is locked.
+
+    Raises what :func:`cancel` raises.
+    """
+    with looking(books, subscriber_id, "cancel") as look:
+        return _planned(look.reading, subscriber_id, subscription_id)[0]
+
+
+def _planned(
+    reading: Reading, subscriber_id: int, subscription_id: int, *, at_once: bool = False
+) -> tuple[Cancelled, int | None]:
+    """Return what cancelling does, and the id of the last issue of an unlimited subscription."""
+    found = running_subscription(reading, subscriber_id, subscription_id)
+    if is_to_end(reading, subscription_id):
+        raise refused("cancelled_already")
+    check_own(reading, subscriber_id, subscription_id)
+    last_issue = None
+    if at_once:
+        until: str | None = reading.today
+    elif found.issues == UNLIMITED:
+        last_issue, until = _last_issue(reading, found)
+    else:
+        until = last_day(reading, subscription_id)
+    done = Cancelled(
+        subscription_id,
+        at_once,
+        None if found.issues == UNLIMITED else found.issues,
+        until,
+        0,
+        running_consent(reading, subscription_id) is not None,
+        reading.currency,
+    )
+    return done, last_issue
 
 
 def take_back(
@@ -121,14 +142,9 @@ def take_back(
 ) -> TakenBack:
     """Take back the cancelling of a subscription that has not ended."""
     with acting(books, subscriber_id, "cancel", dry_run=dry_run) as act:
-        found = own_subscription(act.change, subscriber_id, subscription_id)
-        if found.cancelled_on is not None:
-            raise refused("cancelling_final")
-        noted = stored.noted(act.change, subscription_id)
-        if noted is None:
-            raise refused("not_cancelled")
-        check_own(act, subscription_id)
-        reason, made_on, after_issue, at_end, is_refund = noted
+        reason, made_on, after_issue, at_end, is_refund = _noted(
+            act.change, subscriber_id, subscription_id
+        )
         cancelling.uncancel(act.books, subscription_id)
         before = {
             "made_on": made_on,
@@ -140,6 +156,29 @@ def take_back(
         act.note("uncancel", subscription_id, before, {})
         act.confirm("uncancel", subscription_id)
         return TakenBack(subscription_id)
+
+
+def look_at_taking_back(books: Books, subscriber_id: int, subscription_id: int) -> TakenBack:
+    """Return what taking a cancelling back does; nothing is locked.
+
+    Raises what :func:`take_back` raises.
+    """
+    with looking(books, subscriber_id, "cancel") as look:
+        _noted(look.reading, subscriber_id, subscription_id)
+        uncancelling.check(look.reading, subscription_id)
+        return TakenBack(subscription_id)
+
+
+def _noted(reading: Reading, subscriber_id: int, subscription_id: int) -> stored.Noted:
+    """Return the cancelling of a reader's subscription that has not ended."""
+    found = own_subscription(reading, subscriber_id, subscription_id)
+    if found.cancelled_on is not None:
+        raise refused("cancelling_final")
+    noted = stored.noted(reading, subscription_id)
+    if noted is None:
+        raise refused("not_cancelled")
+    check_own(reading, subscriber_id, subscription_id)
+    return noted
 
 
 def undo(books: Books, change: Operation, made: ReaderChange) -> None:
@@ -172,22 +211,22 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
     )
 
 
-def check_own(act: Act, subscription_id: int) -> None:
+def check_own(reading: Reading, subscriber_id: int, subscription_id: int) -> None:
     """Raise BadInput if somebody else pays for a subscription of the reader."""
-    for served in reader.served(act.change, act.reader.subscriber_id):
+    for served in reader.served(reading, subscriber_id):
         if served.line.subscription_id == subscription_id:
-            if not standing_of(served, act.reader.subscriber_id).is_own:
+            if not standing_of(served, subscriber_id).is_own:
                 raise refused("write_to_us")
             return
 
 
-def _last_issue(act: Act, found: StoredSubscription) -> tuple[int, str]:
+def _last_issue(reading: Reading, found: StoredSubscription) -> tuple[int, str]:
     """Return the id and the day of the last planned issue that an unlimited subscription gets.
 
     It is the last one within the months that are paid, or else the next one that is planned.
     """
-    planned = reader_page.coming(act.change, [found.publication_id])
-    until = paid_until(reader_home.unlimited_terms(act.change, found.subscription_id))
+    planned = reader_page.coming(reading, [found.publication_id])
+    until = paid_until(reader_home.unlimited_terms(reading, found.subscription_id))
     if not planned:
         raise refused("write_to_us")
     within = [each for each in planned if until is not None and each.day <= until]

@@ -22,7 +22,7 @@ from masthead.store.billing.invoices import invoice_of_order
 from masthead.store.billing.mandates import mandates_of
 from masthead.store.books import reader_home, reader_page
 from masthead.store.books.catalogue import Line, lines_by_bundle, publications
-from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.operation import Operation, Reading, mode_of
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_changes import ReaderChange
 
@@ -128,23 +128,26 @@ def payments(books: Books, subscriber_id: int) -> tuple[Payment, ...]:
 def choices(books: Books, subscriber_id: int) -> list[Choice]:
     """Return the bundles that a reader can order, with their prices in the reader's country.
 
-    Raises NotFound if there is no such reader.
+    Nothing is written or locked. Raises NotFound if there is no such reader, and BadInput if the
+    account's books are kept elsewhere.
     """
-    with books.together(dry_run=True) as inside, inside.change() as change:
-        reader_home.reader_of(change, subscriber_id)
-        lines = lines_by_bundle(change.connection, change.account_id)
-        names = {each.publication_id: each.name or "" for each in publications(change)}
+    with books.read() as reading:
+        reader_home.reader_of(reading, subscriber_id)
+        if mode_of(reading.connection, reading.account_id) == "elsewhere":
+            raise refused("not_offered")
+        lines = lines_by_bundle(reading.connection, reading.account_id)
+        names = {each.publication_id: each.name or "" for each in publications(reading)}
         own = [
             each
-            for each in reader_page.lines(change, subscriber_id)
+            for each in reader_page.lines(reading, subscriber_id)
             if each.cancelled_on is None and each.merged_into is None
         ]
         found = []
-        for bundle in reader_home.shown_bundles(change):
+        for bundle in reader_home.shown_bundles(reading):
             of_bundle = lines.get(bundle.bundle_id, [])
             try:
                 price = orders.price_of(
-                    change,
+                    reading,
                     Order(Person(subscriber_id=subscriber_id), (Item(bundle.bundle_id),)),
                 )
             except RefusedOrder:

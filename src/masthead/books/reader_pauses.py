@@ -10,8 +10,15 @@ from typing import Any, NamedTuple
 
 from masthead.books import subscriptions
 from masthead.books.account import Books, refresh_touched
-from masthead.books.reader_acts import Act, acting, own_subscription, running_subscription
+from masthead.books.reader_acts import (
+    Act,
+    acting,
+    looking,
+    own_subscription,
+    running_subscription,
+)
 from masthead.books.reader_home import offered_by
+from masthead.circulation.reader_pages import Offered
 from masthead.circulation.reader_rules import (
     PauseRules,
     check_pause,
@@ -19,10 +26,10 @@ from masthead.circulation.reader_rules import (
     paused_days,
     refused,
 )
-from masthead.circulation.spans import Span, overlapped
+from masthead.circulation.spans import Span, ended, overlapped
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
-from masthead.store.books.details import look_at_subscription
+from masthead.store.books.last_days import last_day, last_day_with
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
 from masthead.store.books.subscription import add_suspension, end_span, spans
@@ -101,23 +108,46 @@ def pause(
     pauses that a clerk entered (decisions, "Days of a pause").
     """
     with acting(books, subscriber_id, "pause", dry_run=dry_run) as act:
-        found = running_subscription(act, subscription_id)
-        if found.issues == UNLIMITED:
-            raise refused("unlimited")
-        check_pause(
-            PauseRules(act.offered.pause_days, act.offered.pause_notice),
-            act.change.today,
-            first,
-            last,
-            _spans(act.change, subscription_id),
-            found.newest_closed,
-        )
-        before = _last_day(act, subscription_id)
+        _check(act.change, act.offered, subscriber_id, subscription_id, first, last)
+        before = last_day(act.change, subscription_id)
         subscriptions.suspend(act.books, subscription_id, first, last)
-        after = _last_day(act, subscription_id)
+        after = _new_last_day(act, subscription_id)
         act.note("pause", subscription_id, {"until": before}, _noted(first, last, after))
         act.confirm("pause", subscription_id, first=first, last=last, until=after)
         return Paused(subscription_id, first, last, before, after)
+
+
+def look_at_pause(
+    books: Books, subscriber_id: int, subscription_id: int, first: str, last: str
+) -> Paused:
+    """Return what a pause does to the last day; nothing is locked.
+
+    Raises what :func:`pause` raises.
+    """
+    with looking(books, subscriber_id, "pause") as look:
+        reading = look.reading
+        present = _check(reading, look.offered, subscriber_id, subscription_id, first, last)
+        before = last_day(reading, subscription_id)
+        after = last_day_with(reading, subscription_id, [*present, Span(0, first, last)])
+        return Paused(subscription_id, first, last, before, after)
+
+
+def _check(
+    reading: Reading,
+    offered: Offered,
+    subscriber_id: int,
+    subscription_id: int,
+    first: str,
+    last: str,
+) -> list[Span]:
+    """Return the pauses of a subscription. Raises BadInput unless it can have another one."""
+    found = running_subscription(reading, subscriber_id, subscription_id)
+    if found.issues == UNLIMITED:
+        raise refused("unlimited")
+    present = _spans(reading, subscription_id)
+    rules = PauseRules(offered.pause_days, offered.pause_notice)
+    check_pause(rules, reading.today, first, last, present, found.newest_closed)
+    return present
 
 
 def resume(
@@ -128,27 +158,50 @@ def resume(
     A pause without a last day was made by a clerk, and only a clerk ends it.
     """
     with acting(books, subscriber_id, "pause", dry_run=dry_run) as act:
-        running_subscription(act, subscription_id)
-        today = act.change.today
-        present = _spans(act.change, subscription_id)
-        ahead = [each for each in present if each.last is None or each.last >= today]
-        if not ahead:
-            raise refused("not_paused")
-        if ahead[0].first != first:
-            raise refused("changed_meanwhile")
-        if ahead[0].last is None:
-            raise refused("pause_not_yours")
-        before = _last_day(act, subscription_id)
+        paused, _ = _to_end(act.change, subscriber_id, subscription_id, first)
+        before = last_day(act.change, subscription_id)
         done = subscriptions.resume(act.books, subscription_id)
-        after = _last_day(act, subscription_id)
+        after = _new_last_day(act, subscription_id)
         act.note(
             "resume",
             subscription_id,
-            _noted(first, ahead[0].last, before),
+            _noted(first, paused.last, before),
             {"last": done.last, "until": after},
         )
         act.confirm("resume", subscription_id, last=done.last, until=after)
         return Resumed(subscription_id, first, done.last, before, after)
+
+
+def look_at_resuming(books: Books, subscriber_id: int, subscription_id: int, first: str) -> Resumed:
+    """Return what the end of a pause does to the last day; nothing is locked.
+
+    Raises what :func:`resume` raises.
+    """
+    with looking(books, subscriber_id, "pause") as look:
+        reading = look.reading
+        paused, others = _to_end(reading, subscriber_id, subscription_id, first)
+        ending = ended([paused], reading.today, reading.today)
+        last = None if ending is None else ending.last
+        left = [] if last is None else [paused._replace(last=last)]
+        before = last_day(reading, subscription_id)
+        after = last_day_with(reading, subscription_id, [*others, *left])
+        return Resumed(subscription_id, first, last, before, after)
+
+
+def _to_end(
+    reading: Reading, subscriber_id: int, subscription_id: int, first: str
+) -> tuple[Span, list[Span]]:
+    """Return the pause that a reader ends, and the other ones. Raises BadInput if there is none."""
+    running_subscription(reading, subscriber_id, subscription_id)
+    present = _spans(reading, subscription_id)
+    ahead = [each for each in present if each.last is None or each.last >= reading.today]
+    if not ahead:
+        raise refused("not_paused")
+    if ahead[0].first != first:
+        raise refused("changed_meanwhile")
+    if ahead[0].last is None:
+        raise refused("pause_not_yours")
+    return ahead[0], [each for each in present if each != ahead[0]]
 
 
 def undo(change: Operation, made: ReaderChange) -> None:
@@ -181,12 +234,10 @@ def _noted(first: str, last: str, until: str | None) -> dict[str, Any]:
     return {"first": first, "last": last, "until": until}
 
 
-def _last_day(act: Act, subscription_id: int) -> str | None:
+def _new_last_day(act: Act, subscription_id: int) -> str | None:
     """Return the last day of what is left of a subscription, as the operation has left it."""
     refresh_touched(act.change)
-    shown = look_at_subscription(act.change.connection, act.change.account_id, subscription_id)
-    day = shown.fields["date_expired"]
-    return None if day is None else str(day)
+    return last_day(act.change, subscription_id)
 
 
 def _spans(reading: Reading, subscription_id: int) -> list[Span]:

@@ -78,8 +78,8 @@ def switch_on(
 ) -> SwitchedOn:
     """Note the reader's consent to renew a subscription by a bundle, in the words of the page."""
     with acting(books, subscriber_id, "automatic_renewal", dry_run=dry_run) as act:
-        found = running_subscription(act, subscription_id)
-        check_own(act, subscription_id)
+        found = running_subscription(act.change, subscriber_id, subscription_id)
+        check_own(act.change, subscriber_id, subscription_id)
         if found.issues == UNLIMITED:
             raise refused("unlimited")
         if is_to_end(act.change, subscription_id):

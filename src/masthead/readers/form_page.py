@@ -87,7 +87,7 @@ def save(
 
 @contextmanager
 def trying(form: Form) -> Iterator[None]:
-    """Run a dry run; what it refuses stands above the form, since no field is wrong yet."""
+    """Try a change; what refuses it stands above the form, since no field is wrong yet."""
     try:
         yield
     except BadInput as error:

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from functools import partial
 from hashlib import new as new_hash
-from hashlib import pbkdf2_hmac
+from hashlib import pbkdf2_hmac, sha256
 from typing import Literal
 
 import bcrypt
@@ -39,6 +39,7 @@ _PASSWORD_BYTES_MAX = 4_096
 
 _BCRYPT_BYTES_MAX = 72
 _PHPASS_DIGITS = {"$P$": 22, "$H$": 22, "$S$": 43}
+_SALT_BYTES = 16
 _NOTED_MAX = 10_000
 _REPLACE = """
     UPDATE subscribers SET password_hash = :better
@@ -103,6 +104,23 @@ def _phpass(password: bytes, digest: str) -> str:
     return digest[:12] + "".join(digits)[: _PHPASS_DIGITS[digest[:3]]]
 
 
+def follows(digest: str, loaded: str) -> bool:
+    """Return whether a digest was loaded, or replaced the loaded one at a login check.
+
+    ``loaded`` is the SHA-256 of the loaded digest (``password_hash_loaded``). A password that is
+    set here has a salt of its own, so it follows nothing.
+    """
+    if sha256(digest.encode()).hexdigest() == loaded:
+        return True
+    salt = b64encode(bytes.fromhex(loaded)[:_SALT_BYTES]).decode().rstrip("=")
+    return digest.startswith("$argon2") and digest.split("$")[-2] == salt
+
+
+def _salt_after(digest: str) -> bytes:
+    """Return the salt of the digest that replaces another one, as random as that one's salt."""
+    return sha256(digest.encode()).digest()[:_SALT_BYTES]
+
+
 class BetterDigests:
     """Digests to replace, kept in memory until a server writes them.
 
@@ -119,7 +137,7 @@ class BetterDigests:
         if digest.startswith("$argon2") and not HASHER.check_needs_rehash(digest):
             return
         if key not in self._noted and len(self._noted) < _NOTED_MAX:
-            self._noted[key] = digest, HASHER.hash(password)
+            self._noted[key] = digest, HASHER.hash(password, salt=_salt_after(digest))
 
     def write(self, store: Store) -> None:
         """Replace the digests that are still those which were checked.

@@ -9,6 +9,7 @@ renewal code, erasure, merging and deletion end it at once (decisions, "Sessions
 
 from typing import NamedTuple
 
+from masthead.store import passwords
 from masthead.store.database import Connection, Store
 from masthead.store.session_tokens import (
     NOTED_EVERY_US,
@@ -31,12 +32,14 @@ class ReaderSession(NamedTuple):
 def mark_of(connection: Connection, account_id: int, subscriber_id: int) -> str | None:
     """Return the mark of what a subscriber signs in with; None for a deleted or unknown one.
 
-    It is a keyed hash, so the counters tell nothing about a password.
+    It is a keyed hash, so the counters tell nothing about a password. It stays the same when a
+    login check replaces a loaded digest by a better one of the same password.
     """
     row = connection.row_as(
-        tuple[str | None, str | None, str | None, str | None],
+        tuple[str | None, str | None, str | None, str | None, str | None],
         """
-        SELECT email, renewal_code, password_md5, password_hash FROM subscribers
+        SELECT email, renewal_code, password_md5, password_hash, password_hash_loaded
+        FROM subscribers
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND delete_date IS NULL
         """,
         account_id=account_id,
@@ -45,7 +48,10 @@ def mark_of(connection: Connection, account_id: int, subscriber_id: int) -> str 
     if row is None:
         return None
     # A missing value is no empty one, and no value contains a line end before its length.
-    parts = [f"{len(each)}\n{each}" if each is not None else "none" for each in row]
+    *others, digest, loaded = row
+    if digest is not None and loaded is not None and passwords.follows(digest, loaded):
+        digest = loaded
+    parts = [f"{len(each)}\n{each}" if each is not None else "none" for each in (*others, digest)]
     return connection.secret.fingerprint("reader session", account_id, subscriber_id, *parts)
 
 

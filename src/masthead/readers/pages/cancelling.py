@@ -90,8 +90,8 @@ def _cancel_page(request: PageRequest, home: Home, found: Subscription, form: Fo
             ),
         )
     with trying(form):
-        done = reader_cancelling.cancel(
-            request.books_for(""), request.subscriber_id, found.subscription_id, dry_run=True
+        done = reader_cancelling.look_at_cancelling(
+            request.books, request.subscriber_id, found.subscription_id
         )
         page = page._replace(
             fields=fields,
@@ -131,8 +131,8 @@ def _uncancel_page(request: PageRequest, found: Subscription, form: Form) -> Res
         request.gettext("Take the cancellation back"), subject=title_of(found, request.words)
     )
     with trying(form):
-        reader_cancelling.take_back(
-            request.books_for(""), request.subscriber_id, found.subscription_id, dry_run=True
+        reader_cancelling.look_at_taking_back(
+            request.books, request.subscriber_id, found.subscription_id
         )
         page = page._replace(
             about=[

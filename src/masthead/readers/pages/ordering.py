@@ -139,7 +139,7 @@ def _renewing(request: PageRequest) -> Shop:
 def _choices(request: PageRequest, shop: Shop) -> list[Choice]:
     return [
         each
-        for each in reader_orders.choices(request.books_for("look"), request.subscriber_id)
+        for each in reader_orders.choices(request.books, request.subscriber_id)
         if shop.use in each.uses
         and (shop.subscription_id is None or shop.subscription_id in each.renews)
     ]

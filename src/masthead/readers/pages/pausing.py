@@ -35,8 +35,10 @@ def pause(request: PageRequest) -> Response:
     asked = request.subscriber_id, found.subscription_id, form["first"], form["last"]
     is_sure = bool(form["sure"])
     with form.refusing():
-        books = request.books_for("pause", request.at(then)) if is_sure else request.books_for("")
-        done = reader_pauses.pause(books, *asked, dry_run=not is_sure)
+        if is_sure:
+            done = reader_pauses.pause(request.books_for("pause", request.at(then)), *asked)
+        else:
+            done = reader_pauses.look_at_pause(request.books, *asked)
         span = span_in_words(done.first, done.last, request.words)
         if is_sure:
             said = request.gettext("The subscription is paused %(span)s.", span=span)
@@ -85,12 +87,8 @@ def _resume_page(request: PageRequest, home: Home, found: Subscription, form: Fo
         FormPage(request.gettext("End the pause"), subject=title_of(found, request.words)),
     )
     with trying(form):
-        done = reader_pauses.resume(
-            request.books_for(""),
-            request.subscriber_id,
-            found.subscription_id,
-            pause.first,
-            dry_run=True,
+        done = reader_pauses.look_at_resuming(
+            request.books, request.subscriber_id, found.subscription_id, pause.first
         )
         will = (
             (request.gettext("Pause"), span_in_words(pause.first, pause.last, request.words)),

@@ -20,13 +20,13 @@ from masthead.billing.tax import (
 from masthead.store.billing.rates import rates_of, shipping_of, vat_id_of
 from masthead.store.billing.settings import is_billing, settings_of
 from masthead.store.books.item_pricing import PricedItem
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Reading
 from masthead.store.books.order_people import Resolved
 from masthead.store.books.reader_lookup import addresses_of
 
 
 def taxed(
-    change: Operation,
+    change: Reading,
     payer: Resolved,
     priced_items: Sequence[PricedItem],
     recipients: Sequence[Resolved],
@@ -89,7 +89,7 @@ def _item(taxing: Taxing, place: Place | None, priced: PricedItem) -> PricedItem
 
 
 def _place(
-    change: Operation, recipient: Resolved, payer: Resolved, seller_country: str
+    change: Reading, recipient: Resolved, payer: Resolved, seller_country: str
 ) -> Place | None:
     """Return where an item goes; None if the words of the address name no country.
 

@@ -95,17 +95,17 @@ def remove(change: Operation, table: str, key: int) -> None:
     change.change(f"DELETE FROM {table} WHERE account_id = :account_id AND {name} = :key", key=key)
 
 
-def rates_of(change: Operation) -> Rates:
+def rates_of(change: Reading) -> Rates:
     """Return the tax rates of the account."""
     return cast("Rates", _remembered(change)["rates"])
 
 
-def shipping_of(change: Operation) -> ShippingPrices:
+def shipping_of(change: Reading) -> ShippingPrices:
     """Return the shipping prices of the account."""
     return cast("ShippingPrices", _remembered(change)["shipping"])
 
 
-def _remembered(change: Operation) -> dict[str, Any]:
+def _remembered(change: Reading) -> dict[str, Any]:
     memory = change.memory(_MEMORY)
     if not memory:
         memory["rates"] = Rates(each.rate for each in stored_rates(change))

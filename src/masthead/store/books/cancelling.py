@@ -8,7 +8,7 @@ from masthead.circulation.refunding import Item, tax_share
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.key_lists import KeyLists
 
 _ENDING = "books_ending"
@@ -18,15 +18,17 @@ _UNEARNED = """
     """
 
 
-def noted(
-    books: Operation, subscription_id: int
-) -> tuple[str | None, str, int | None, int, int] | None:
-    """Return the reason, the day, the last issue, ``at_end`` and ``is_refund`` of a cancelling.
+Noted = tuple[str | None, str, int | None, int, int]
+"""The reason, the day, the last issue, ``at_end`` and ``is_refund`` of a cancelling."""
+
+
+def noted(books: Reading, subscription_id: int) -> Noted | None:
+    """Return a cancelling as it was noted.
 
     Return None if the subscription is not cancelled, or has ended.
     """
     return books.row_as(
-        tuple[str | None, str, int | None, int, int],
+        Noted,
         """
         SELECT reason, made_on, after_issue_id, at_end, is_refund FROM cancellations
         WHERE account_id = :account_id AND subscription_id = :subscription_id

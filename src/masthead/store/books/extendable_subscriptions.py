@@ -12,7 +12,7 @@ from typing import NamedTuple
 from masthead.circulation.ordering import RefusedOrder
 from masthead.store.books.catalogue import Line
 from masthead.store.books.names import subscription_named
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
 from masthead.store.books.reader_lookup import SUBSCRIPTIONS
@@ -66,7 +66,7 @@ class Delivery:
     term_id: int | None
 
 
-def named(books: Operation, subscription_id: int, number: int) -> Named:
+def named(books: Reading, subscription_id: int, number: int) -> Named:
     """Return the subscription that item ``number`` names, or the one into which it was merged.
 
     Raises RefusedOrder if there is none, or it was cancelled.
@@ -100,7 +100,7 @@ def named(books: Operation, subscription_id: int, number: int) -> Named:
     return Named(*found)
 
 
-def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[Extendable]]:
+def look_up(books: Reading, subscribers: Iterable[int]) -> dict[int, list[Extendable]]:
     """Look up the subscriptions of many readers that are not cancelled, with what is left.
 
     Returns, for each reader, the subscriptions looked up and those added since.
@@ -138,7 +138,7 @@ def look_up(books: Operation, subscribers: Iterable[int]) -> dict[int, list[Exte
     return memory
 
 
-def _tell_apart(books: Operation, found: Sequence[Extendable]) -> None:
+def _tell_apart(books: Reading, found: Sequence[Extendable]) -> None:
     """Look up the last delivery of subscriptions that share publication and type with another."""
     counts = Counter(map(_kind, found))
     several = {
@@ -168,7 +168,7 @@ def _kind(found: Extendable) -> tuple[int, int, str | None]:
 
 
 def running(
-    books: Operation,
+    books: Reading,
     subscriber_id: int,
     publication_id: int,
     type_: str,
@@ -197,7 +197,7 @@ def _how_recent(found: Extendable) -> tuple[bool, str, int]:
 
 
 def usual_address(
-    books: Operation, subscriber_id: int, addresses: Mapping[int, object]
+    books: Reading, subscriber_id: int, addresses: Mapping[int, object]
 ) -> int | None:
     """Return where the subscriber's copies go, or else the newest address that is not temporary.
 
@@ -217,7 +217,7 @@ def usual_address(
     return max(addresses.keys() - temporary, default=None)
 
 
-def _temporary(books: Operation, subscribers: Iterable[int]) -> dict[int, set[int]]:
+def _temporary(books: Reading, subscribers: Iterable[int]) -> dict[int, set[int]]:
     """Return the temporary addresses of each reader."""
     memory = books.memory("temporary addresses")
     new = [each for each in subscribers if each not in memory]
@@ -236,7 +236,7 @@ def _temporary(books: Operation, subscribers: Iterable[int]) -> dict[int, set[in
     return memory
 
 
-def deliveries(books: Operation, subscriptions: Iterable[int]) -> dict[int, list[Delivery]]:
+def deliveries(books: Reading, subscriptions: Iterable[int]) -> dict[int, list[Delivery]]:
     """Return what each subscription got, for publications where grace issues count."""
     memory = books.memory("deliveries")
     new = [each for each in subscriptions if each not in memory]

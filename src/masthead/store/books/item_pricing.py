@@ -11,7 +11,7 @@ from masthead.circulation.amounts import CENTS_MAX, decimal, spread
 from masthead.circulation.ordering import COPIES_MAX, Item, RefusedOrder
 from masthead.errors import BadInput
 from masthead.store.books.catalogue import Line, lines_of
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Reading
 from masthead.store.books.own_classes import check_class
 from masthead.store.database import Row
 
@@ -33,7 +33,7 @@ class PricedItem(NamedTuple):
     parts: Sequence[TaxPart] = ()
 
 
-def price_item(books: Operation, number: int, item: Item) -> PricedItem:
+def price_item(books: Reading, number: int, item: Item) -> PricedItem:
     """Return what an item costs and gives. Raises RefusedOrder, such as for a retired bundle."""
     what = "bundle" if item.product_id is None else "product"
     wanted = item.bundle_id if item.product_id is None else item.product_id
@@ -98,7 +98,7 @@ def _prices(item: Item, number: int, price: int, tax: int) -> tuple[int, int, in
     return net, all_tax, price + tax if is_other else None
 
 
-def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]) -> Item:
+def _with_class(books: Reading, number: int, item: Item, prices: Sequence[int]) -> Item:
     """Return the item with its class as stored; only an item that costs nothing has one."""
     if item.of_class is None:
         return item
@@ -112,7 +112,7 @@ def _with_class(books: Operation, number: int, item: Item, prices: Sequence[int]
         raise RefusedOrder("class", str(error), number, code=error.code, **error.values) from error
 
 
-def _row(books: Operation, what: str, wanted: int) -> Row | None:
+def _row(books: Reading, what: str, wanted: int) -> Row | None:
     memory = books.memory(f"{what}s")
     if wanted not in memory:
         memory[wanted] = books.direct.row(
@@ -127,7 +127,7 @@ def _row(books: Operation, what: str, wanted: int) -> Row | None:
     return found
 
 
-def _lines(books: Operation, bundle_id: int) -> Sequence[Line]:
+def _lines(books: Reading, bundle_id: int) -> Sequence[Line]:
     memory = books.memory("bundle_lines")
     if bundle_id not in memory:
         memory[bundle_id] = lines_of(books.direct, books.account_id, bundle_id)

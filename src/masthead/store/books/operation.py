@@ -53,6 +53,7 @@ class Reading(Queries):
         self.today = date_in(time_zone, moment_us)
         self.now = second_in(time_zone, moment_us)
         self.currency = currency
+        self._memory: dict[str, dict[Any, Any]] = {}
 
     @property
     def connection(self) -> Connection:
@@ -67,9 +68,9 @@ class Reading(Queries):
         """Run a statement that writes; return how many rows it inserted, updated or deleted."""
         return self.connection.change(sql, account_id=self.account_id, **values)
 
-    def memory(self, name: str) -> dict[Any, Any]:  # noqa: ARG002
-        """Return an empty dictionary: only an :class:`Operation` keeps looked-up values."""
-        return {}
+    def memory(self, name: str) -> dict[Any, Any]:
+        """Return a dictionary of looked-up values, which are the same in the whole snapshot."""
+        return self._memory.setdefault(name, {})
 
 
 class Operation(Reading):
@@ -98,7 +99,6 @@ class Operation(Reading):
         self.touched = set[int]()
         self._sentences = list[str]()
         self._pending = Pending(connection, account_id)
-        self._memory: dict[str, dict[Any, Any]] = {}
         self._next_ids: dict[str, int] = {}
 
     @property

@@ -13,7 +13,7 @@ from masthead.contract.records import TABLES_BY_NAME
 from masthead.store.books.extendable_subscriptions import usual_address
 from masthead.store.books.ids import of_all
 from masthead.store.books.names import reader_named
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_lookup import addresses_of, readers_by, remember
 from masthead.store.books.similar_readers import Resembling, resembling
 from masthead.store.books.similar_readers import look_up as look_up_resembling
@@ -50,7 +50,7 @@ class Resolved(NamedTuple):
         return self.usual_address_id if self.named_address_id is None else self.named_address_id
 
 
-def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
+def resolve(books: Reading, person: Person, prefix: str = "") -> Resolved:
     """Return the subscriber and the address; add what is missing (circulation, "Who is who").
 
     ``prefix`` is that of the person's columns in a file of orders, for messages. Raises
@@ -63,8 +63,9 @@ def resolve(books: Operation, person: Person, prefix: str = "") -> Resolved:
         subscriber_id = _by_email(books, person, prefix)
     alike: Sequence[Resembling] = ()
     if subscriber_id is None:
-        alike = resembling(books, person)
-        subscriber_id = _add(books, person, prefix)
+        adding = _adding(books)
+        alike = resembling(adding, person)
+        subscriber_id = _add(adding, person, prefix)
     addresses = addresses_of(books, [subscriber_id])[subscriber_id]
     named = _named(books, person, prefix, subscriber_id, addresses)
     usual = usual_address(books, subscriber_id, addresses) if named is None else None
@@ -103,7 +104,7 @@ def look_up(books: Operation, people: Iterable[Person]) -> None:
     )
 
 
-def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
+def _by_id(books: Reading, person: Person, prefix: str) -> int | None:
     """Return the subscriber with the id or renewal code; for a merged one, the kept one."""
     code = ascii_lower(person.renewal_code)
     if person.subscriber_id is not None:
@@ -142,7 +143,7 @@ def _by_id(books: Operation, person: Person, prefix: str) -> int | None:
     return reader.subscriber_id
 
 
-def _by_email(books: Operation, person: Person, prefix: str) -> int | None:
+def _by_email(books: Reading, person: Person, prefix: str) -> int | None:
     """Return the first subscriber with this email address and the same name, or None.
 
     The first and last names that are given must be the same. A person without a name but with a
@@ -238,7 +239,7 @@ def _taken(books: Operation, codes: Collection[str]) -> set[str]:
 
 
 def _named(
-    books: Operation,
+    books: Reading,
     person: Person,
     prefix: str,
     subscriber_id: int,
@@ -267,7 +268,13 @@ def _named(
     for address_id in sorted(addresses, reverse=True):
         if _is_same(given, addresses[address_id]):
             return address_id
-    return add_address(books, subscriber_id, given)
+    return add_address(_adding(books), subscriber_id, given)
+
+
+def _adding(books: Reading) -> Operation:
+    """Return the operation that adds what a person lacks; who only asks a price lacks nothing."""
+    assert isinstance(books, Operation)
+    return books
 
 
 def _is_same(given: Mapping[str, str], stored: Mapping[str, str]) -> bool:

@@ -4,7 +4,7 @@ from masthead.circulation.copy_classes import ALL, FREE
 from masthead.contract.printable import is_name, single_spaced
 from masthead.errors import BadInput
 from masthead.store.books.ids import next_ids
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.database import Connection
 
 _NAME_MAX = 50
@@ -40,7 +40,7 @@ def add_own_class(books: Operation, name: str) -> tuple[int, str]:
     return class_id, name
 
 
-def check_class(books: Operation, name: str) -> str:
+def check_class(books: Reading, name: str) -> str:
     """Return the class of this name; raise BadInput unless a term without a price can have it."""
     memory = books.memory("classes")
     if not memory:
@@ -54,6 +54,6 @@ def check_class(books: Operation, name: str) -> str:
     return found
 
 
-def _known(books: Operation, everybodys: tuple[str, ...]) -> tuple[str, ...]:
+def _known(books: Reading, everybodys: tuple[str, ...]) -> tuple[str, ...]:
     own = own_classes(books.direct, books.account_id)
     return (*everybodys, *(each for each in own if each.lower() not in ALL))

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from masthead.circulation.addresses import FIELDS
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.pending_rows import Record
 from masthead.store.search_filters import ascii_lower
@@ -36,7 +36,7 @@ class Reader(NamedTuple):
 
 
 def readers_by(
-    books: Operation,
+    books: Reading,
     column: Literal["subscriber_id", "email_lower", "renewal_code_lower"],
     wanted: Iterable[int | str],
 ) -> Mapping[int | str, list[Reader]]:
@@ -112,7 +112,7 @@ def remember(books: Operation, row: Record) -> None:
 
 
 def addresses_of(
-    books: Operation, subscribers: Iterable[int]
+    books: Reading, subscribers: Iterable[int]
 ) -> Mapping[int, Mapping[int, Mapping[str, str]]]:
     """Return each subscriber's addresses by id, without empty fields."""
     memory = books.memory(_ADDRESSES)

@@ -8,7 +8,7 @@ from masthead.errors import BadInput, NotFound
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.names import subscription_named
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 from masthead.store.database import Connection
 
 _COLUMNS = {"type": "type", "campaign": "renew_campaign_active"}
@@ -79,7 +79,7 @@ def changeable(books: Operation, subscription_id: int) -> StoredSubscription:
     return found
 
 
-def is_to_end(books: Operation, subscription_id: int) -> bool:
+def is_to_end(books: Reading, subscription_id: int) -> bool:
     """Return whether a subscription was cancelled and has not ended yet."""
     return bool(
         books.row(
