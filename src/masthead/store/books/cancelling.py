@@ -3,6 +3,8 @@
 What is unearned at the end is given back or earned. ``store.books.uncancelling`` undoes it.
 """
 
+from typing import NamedTuple
+
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.refunding import Item, tax_share
 from masthead.store.books.derived_values import refresh
@@ -18,8 +20,18 @@ _UNEARNED = """
     """
 
 
-Noted = tuple[str | None, str, int | None, int, int]
-"""The reason, the day, the last issue, ``at_end`` and ``is_refund`` of a cancelling."""
+class Noted(NamedTuple):
+    """A cancelling that was noted: why and on which day, and how the subscription ends.
+
+    ``after_issue`` is the id of its last issue; with ``at_end`` (0 or 1), it ends when its issues
+    are used up. ``is_refund`` (0 or 1) says whether money is given back then.
+    """
+
+    reason: str | None
+    made_on: str
+    after_issue: int | None
+    at_end: int
+    is_refund: int
 
 
 def noted(books: Reading, subscription_id: int) -> Noted | None:
