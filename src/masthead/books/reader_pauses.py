@@ -230,7 +230,7 @@ def undo(change: Operation, made: ReaderChange) -> None:
         end_span(change, _TABLE, found.span_id, before["last"])
 
 
-def _noted(first: str, last: str, until: str | None) -> dict[str, Any]:
+def _noted(first: str, last: str | None, until: str | None) -> dict[str, Any]:
     return {"first": first, "last": last, "until": until}
 
 
