@@ -43,7 +43,7 @@ READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_")
 # What commands import as they run, beside their own modules: each fork would do it again.
 IMPORTED_LATER = (
     *("masthead.store.postgresql", "masthead.databases.postgresql.loop_pool"),
-    *("psycopg", "psycopg_pool"),
+    *("psycopg", "psycopg_pool", "cryptography.hazmat.primitives.ciphers.aead"),
     *("uvicorn.main", "uvloop", "httptools", "httpcore2", "h11", "h2.connection"),
     *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.idna", "click._textwrap"),
 )

@@ -1,5 +1,6 @@
 """The socket of a server."""
 
+import ipaddress
 import os
 import socket
 
@@ -25,3 +26,14 @@ def bind(host: str, port: int, *, setting: str = "port") -> socket.socket:
             option=setting.replace("_", "-"),
         ) from error
     return listener
+
+
+def base_url_of(listener: socket.socket, host: str, *, is_tls: bool) -> str:
+    """Return the URL of a server, with its listening port."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"{'https' if is_tls else 'http'}://{shown}:{listener.getsockname()[1]}"
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Return whether a server is reachable only from this machine."""
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback

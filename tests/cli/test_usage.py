@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from masthead.cli import cli
+from masthead.cli.summaries import SUMMARIES
 from masthead.settings import SETTINGS
 from masthead.store import open_store
 from tests.cli.books_commands import BOOKS_COMMANDS
@@ -133,6 +134,15 @@ def assert_is_help(printed: str, words: tuple[str, ...], command: click.Command)
             assert SETTINGS[parameter.name].variable in printed.replace("\n", "").replace(" ", "")
     for name in getattr(command, "commands", ()):
         assert f"  {name} " in printed
+
+
+def test_the_list_of_commands_says_of_each_what_its_own_help_begins_with() -> None:
+    found = {
+        words[0]: command.get_short_help_str(1_000)
+        for words, command in COMMANDS.items()
+        if len(words) == 1
+    }
+    assert found == SUMMARIES
 
 
 def test_version_is_printed(database: str) -> None:

@@ -163,3 +163,17 @@ def test_a_server_of_the_interface_starts_without_the_console() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_command_of_the_books_starts_without_what_only_servers_need() -> None:
+    """A clerk waits for the start of each command: nothing that takes long is imported unused."""
+    program = (
+        "import sys\n"
+        "from masthead.cli import accounts, operators, orders, payments, subscribers\n"
+        "unused = {'asyncio', 'cryptography', 'jinja2', 'openpyxl', 'starlette', 'structlog'}\n"
+        "print(unused & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"

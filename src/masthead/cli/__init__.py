@@ -7,6 +7,7 @@ that control a terminal, are printed as backslash escapes; data is UTF-8, whatev
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -14,6 +15,7 @@ import click
 from masthead import __version__
 from masthead.cli.hints import with_hint
 from masthead.cli.streams import replace_streams
+from masthead.cli.summaries import SUMMARIES
 from masthead.errors import BadUsage, MastheadError
 from masthead.extras import Extra, install
 
@@ -32,7 +34,7 @@ _COMMANDS = {
     "console": "console:console_command",
     "database": "database:database_group",
     "debit": "debits:debit_group",
-    "demo": "serving:demo",
+    "demo": "demo_server:demo",
     "documents": "documents:documents_group",
     "emulator": "emulator:emulator",
     "entitlements": "entitlements:entitlements_group",
@@ -50,8 +52,8 @@ _COMMANDS = {
     "mandate": "mandates:mandate_group",
     "mirror": "mirror:mirror_group",
     "note": "complaints:note_group",
-    "openapi": "serving:openapi",
-    "operators": "console:operators_group",
+    "openapi": "openapi:openapi",
+    "operators": "operators:operators_group",
     "readers": "readers:readers_command",
     "order": "orders:order_group",
     "payer": "payers:payer",
@@ -68,6 +70,9 @@ _COMMANDS = {
     "subscription": "subscriptions:subscription_group",
 }
 """The module and the name of each command; the module is imported when the command runs."""
+
+_PACKAGES: dict[Extra, str] = {"mirror": "apsw", "server": "starlette"}
+"""A package of each extra: where it is missing, the commands of the extra cannot run."""
 
 
 class _Commands(click.Group):
@@ -87,6 +92,14 @@ class _Commands(click.Group):
                 raise
             return _without_packages(cmd_name, error.name)
         return command
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        width = formatter.width - 6 - max(map(len, _COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, _listed(name).get_short_help_str(width)) for name in _COMMANDS]
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -109,12 +122,24 @@ class _Commands(click.Group):
             ctx.exit(1)
 
 
+def _extra_of(name: str) -> Extra:
+    return "mirror" if name in {"check", "mirror"} else "server"
+
+
+def _listed(name: str) -> click.Command:
+    """Return what the list of commands shows of one: its summary, or the extra that it needs."""
+    package = _PACKAGES[_extra_of(name)]
+    if find_spec(package) is None:
+        return _without_packages(name, package)
+    return click.Command(name, help=SUMMARIES[name])
+
+
 def _without_packages(name: str, missing: str) -> click.Command:
     """Return a placeholder for a command whose packages are not installed.
 
     It raises BadUsage, whatever its arguments (decisions, "What an installation holds").
     """
-    extra: Extra = "mirror" if name in {"check", "mirror"} else "server"
+    extra = _extra_of(name)
 
     def refuse() -> None:
         raise BadUsage(

@@ -5,12 +5,11 @@ import re
 import click
 
 from masthead.cli.options import setting
-from masthead.cli.serving import base_url_of, is_loopback
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
 from masthead.readers.app import ReadersSettings
 from masthead.readers.server import serve
-from masthead.server_socket import bind
+from masthead.server_socket import base_url_of, bind, is_loopback
 from masthead.store.logins import Limits
 
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+")

@@ -10,16 +10,16 @@ token comes. The earlier key stays published until all its tokens have ended.
 
 import json
 import secrets
-from typing import NamedTuple
-
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from typing import TYPE_CHECKING, NamedTuple
 
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit
 from masthead.store.database import Connection, Store
 from masthead.store.secret import Secret
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric import ec
 
 TOKEN_S_MAX = 86_400
 """The longest life of a token, in seconds."""
@@ -225,6 +225,10 @@ def reseal_keys(connection: Connection, old: Secret | None) -> None:
 
 
 def _add(connection: Connection, account_id: int, key: PublishedKey, subject_key: bytes) -> None:
+    # Imported late, as in masthead.store.secret.
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
+
     private_key = ec.generate_private_key(ec.SECP256R1())
     pem = private_key.private_bytes(
         serialization.Encoding.PEM,
@@ -252,7 +256,7 @@ def _add(connection: Connection, account_id: int, key: PublishedKey, subject_key
     )
 
 
-def _jwk(public_key: ec.EllipticCurvePublicKey, key_id: str) -> str:
+def _jwk(public_key: "ec.EllipticCurvePublicKey", key_id: str) -> str:
     from jwt.algorithms import ECAlgorithm  # noqa: PLC0415 - takes a twentieth of a second
 
     jwk = ECAlgorithm.to_jwk(public_key, as_dict=True)

@@ -15,12 +15,13 @@ from hashlib import blake2b
 from pathlib import Path
 from re import fullmatch
 from secrets import token_bytes, token_hex
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from typing import TYPE_CHECKING
 
 from masthead.errors import BadUsage, MastheadError
 from masthead.settings import SETTINGS
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _BYTES = 32
 _NONCE_BYTES = 12
@@ -76,6 +77,8 @@ class Secret:
 
     def unseal(self, sealed: str, place: str) -> str:
         """Return the text that was sealed for ``place``; raise MastheadError if it was not."""
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - see _cipher
+
         try:
             raw = b64decode(sealed)
             opened = self._cipher.decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], place.encode())
@@ -99,7 +102,10 @@ class Secret:
         return os.environ.get(self._variable, "") if self._variable else ""
 
     @cached_property
-    def _cipher(self) -> AESGCM:
+    def _cipher(self) -> "AESGCM":
+        # Imported late: most commands seal nothing, and it takes a tenth of their start.
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415
+
         return AESGCM(self._key_for("sealing"))
 
     @cached_property

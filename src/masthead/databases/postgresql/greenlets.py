@@ -5,12 +5,14 @@ loop continues the function when the wait is over. So the same function can wait
 an event loop, as in SQLAlchemy's asyncio extension.
 """
 
-from asyncio import Future, TimerHandle, get_running_loop
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import greenlet
+
+if TYPE_CHECKING:
+    from asyncio import Future, TimerHandle
 
 Result = TypeVar("Result")
 
@@ -28,6 +30,9 @@ class Greenlets:
     """The greenlets of an event loop, which must be the current one when this is made."""
 
     def __init__(self) -> None:
+        # Imported late: commands that serve nothing import this module too.
+        from asyncio import get_running_loop  # noqa: PLC0415
+
         self._loop = get_running_loop()
         self._hub = greenlet.getcurrent()
         self._idle: list[_Worker] = []
@@ -55,7 +60,7 @@ class Greenlets:
         self,
         function: Callable[[], Any],
         future: "Future[Any]",
-        timer: TimerHandle,
+        timer: "TimerHandle",
         ended: Callable[[], None],
     ) -> None:
         worker = current()
@@ -102,9 +107,13 @@ def suspend() -> Any:
 def at_most(seconds: float, error: Exception) -> Iterator[None]:
     """In a greenlet, raise the error if the block still waits after ``seconds``."""
     worker = current()
-    timer = get_running_loop().call_later(seconds, worker.throw, error) if worker else None
+    if worker is None:
+        yield
+        return
+    from asyncio import get_running_loop  # noqa: PLC0415 - as in Greenlets
+
+    timer = get_running_loop().call_later(seconds, worker.throw, error)
     try:
         yield
     finally:
-        if timer:
-            timer.cancel()
+        timer.cancel()
