@@ -24,6 +24,7 @@ from masthead.books import (
     reader_mails,
     subscribers,
 )
+from masthead.store.sign_in_links import LINK_US
 from tests.billing.outboxes import MAIL_FROM
 from tests.billing.outboxes import outbox as mails_of
 from tests.mail.servers import post_office
@@ -100,6 +101,20 @@ def test_a_link_arrives_with_its_limits(press: Desk) -> None:
     assert german["Subject"] == "Passwort für Tide & Co setzen"
     assert german["Content-Language"] == "de"
     assert text_of(german).startswith("Guten Tag Ada Ames,\n")
+
+
+def test_a_link_that_ended_before_it_was_sent_does_not_arrive(press: Desk) -> None:
+    """decisions, "Links by email": a mail that has waited for 30 minutes is cancelled."""
+    link(press.books)
+    confirm(press.books, "uncancel", {"publication": "Tide"})
+    press.now += LINK_US
+    link(press.books)
+    assert [mail["Subject"][:7] for mail in sent(press)] == ["Your su", "Sign in"]
+    assert mails_of(press, "status", "error") == [
+        ("cancelled", "its link does not work any more"),
+        ("sent", None),
+        ("sent", None),
+    ]
 
 
 def test_a_confirmation_says_what_was_done_and_whom_to_ask(press: Desk) -> None:

@@ -13,7 +13,6 @@ from masthead.circulation.page_colours import (
     colours_of,
     contrast,
     ink_on,
-    is_colour,
 )
 
 COLOURS = st.from_regex(r"#[0-9a-f]{6}", fullmatch=True)
@@ -47,9 +46,3 @@ def test_ink_is_black_on_light_colours_and_white_on_dark_ones(colour: str, ink: 
 
 def test_a_colour_that_is_read_stays_as_the_publisher_chose_it() -> None:
     assert colours_of("#1F4E79").link == "#1f4e79"
-
-
-@pytest.mark.parametrize("text", ["", "red", "#fff", "#12345g", "#1234567", "1f4e79"])
-def test_other_texts_are_no_colours(text: str) -> None:
-    assert is_colour("#1f4E79")
-    assert not is_colour(text)

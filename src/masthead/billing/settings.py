@@ -23,13 +23,12 @@ from masthead.circulation.setting_values import (
     Reading,
     cents,
     days,
+    flag,
     logo_of,
     matching,
     number,
     one_of,
     text_of,
-    truth,
-    yes_or_no,
 )
 from masthead.errors import BadInput
 from masthead.mail.addresses import is_address
@@ -108,12 +107,7 @@ class BillingSettings:
     seller_bic: Annotated[str, Reading("BIC of that bank.", identifiers.bic)] = ""
     seller_bank: Annotated[str, Reading("Name of that bank.", text_of(70))] = ""
     prices_with_tax: Annotated[
-        bool,
-        Reading(
-            "Whether the price with tax is the same in each country.",
-            truth,
-            yes_or_no,
-        ),
+        bool, flag("Whether the price with tax is the same in each country.")
     ] = True
     creditor_id: Annotated[
         str,
@@ -173,10 +167,7 @@ class BillingSettings:
     mail_bounces_to: Annotated[
         str, Reading("Email address to which bounces go; mail_from without it.", _address)
     ] = ""
-    mail_sending: Annotated[
-        bool,
-        Reading("Whether queued mails are sent at all.", truth, yes_or_no),
-    ] = False
+    mail_sending: Annotated[bool, flag("Whether queued mails are sent at all.")] = False
     mails_per_hour: Annotated[
         int, Reading("The most mails that are sent in an hour.", number(1, 100_000))
     ] = 1_000

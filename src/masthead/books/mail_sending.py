@@ -9,14 +9,14 @@ a person decides (decisions, "Mails are sent once").
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from masthead.billing.mail_retries import LEASE_SECONDS, delay_after
 from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
 from masthead.books.held_addresses import hold
 from masthead.books.mail_contents import Contents, domain_of
-from masthead.contract.moments import second_in
+from masthead.contract.moments import moment_of, second_in
 from masthead.contract.printable import counted
 from masthead.errors import BadInput, MastheadError
 from masthead.mail import addresses
@@ -33,9 +33,11 @@ from masthead.mail.smtp_url import Server
 from masthead.private_files import make_file, make_folder
 from masthead.store.audit import record_reading
 from masthead.store.billing import mails as stored
-from masthead.store.billing.sending import ERASED, UNCERTAIN, Mail, Outbox
+from masthead.store.billing.outbox import LinkKind
+from masthead.store.billing.sending import ERASED, LINK_ENDED, UNCERTAIN, Mail, Outbox
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Reading
+from masthead.store.sign_in_links import LINK_US
 
 _HOUR = 60 * 60
 _PAGE = 100
@@ -251,6 +253,9 @@ class _Run:
 
     def _message_of(self, mail: Mail) -> Message | None:
         """Return the message of a mail; None if it cannot be sent, which is noted."""
+        if mail.kind in get_args(LinkKind) and self._age_us(mail) >= LINK_US:
+            self._mails.cancelled(mail, LINK_ENDED, self._time())
+            return None
         try:
             with self._books.read() as reading:
                 message = self.contents.message_of(reading, mail)
@@ -305,6 +310,10 @@ class _Run:
         self._mails.failed(mail, error, self._time())
         self._failed += 1
         self._problems.append(Problem(mail.mail_id, error))
+
+    def _age_us(self, mail: Mail) -> int:
+        """Return the microseconds since a mail was queued."""
+        return self._books.store.clock() - moment_of(self._time_zone, mail.queued_at)
 
     def _time(self, seconds: int = 0) -> str:
         """Return the time in so many seconds, in the account's time zone."""

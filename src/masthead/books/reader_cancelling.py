@@ -192,7 +192,7 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
     if made.kind == "cancel":
         is_as_left = noted is not None and noted[:3] == (
             after["reason"],
-            made.made_at[: len("2026-11-28")],
+            made.made_at[:10],
             after["after_issue"],
         )
         if not is_as_left and not after["at_once"]:

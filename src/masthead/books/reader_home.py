@@ -387,7 +387,7 @@ def _gift(reading: Reading, row: reader_home.GiftRow, by_order: Mapping[int, Inv
         row.order_id,
         name or row.company or "",
         row.bundle or "",
-        (row.ordered or "")[: len("2026-11-28")],
+        (row.ordered or "")[:10],
         stored_cents(row.total) if row.total else 0,
         _owed(reading, row.order_id, by_order) if is_open else None,
         has_ended,

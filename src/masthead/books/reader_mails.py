@@ -17,7 +17,7 @@ from masthead.billing.reader_mails import (
 )
 from masthead.circulation.page_settings import PageSettings
 from masthead.store.billing.held_addresses import held_address
-from masthead.store.billing.outbox import About, MailKind, Words, queue_to
+from masthead.store.billing.outbox import About, LinkKind, Words, queue_to
 from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation, Reading
@@ -78,18 +78,17 @@ def confirmation(
 
 def _link(
     change: Operation,
-    kind: MailKind,
+    kind: LinkKind,
     subscriber_id: int,
     url: str,
     language: str,
 ) -> int | None:
-    assert kind in {"sign_in_link", "password_link"}
     reader = _reader(change, subscriber_id)
     if reader is None:
         return None
     address, name = reader
     words = words_of_link(
-        "sign_in_link" if kind == "sign_in_link" else "password_link",
+        kind,
         _language(page_settings_of(change), language),
         publisher=publisher_name(change),
         name=name,

@@ -252,7 +252,7 @@ def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
             )
         return OrderShown(
             order_id,
-            str(found.fields["order_date"] or "")[: len("2026-11-28")],
+            str(found.fields["order_date"] or "")[:10],
             tuple(each.name or "" for each in found.items),
             stored_cents(str(found.fields["grand_total"])),
             open_cents,

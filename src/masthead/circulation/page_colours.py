@@ -4,7 +4,6 @@ Text has a contrast of at least 4.5 with what it stands on (WCAG 2.2, 1.4.3), in
 the dark scheme.
 """
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -17,7 +16,6 @@ LIGHT = ("#ffffff", "#f6f5f2", "#eeece6")
 DARK = ("#201f1d", "#161614", "#2a2926")
 """The same in the dark scheme."""
 
-_COLOUR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
 _STEPS = 20
 
 
@@ -31,11 +29,6 @@ class Colours(NamedTuple):
     ink: str
     link: str
     link_dark: str
-
-
-def is_colour(text: str) -> bool:
-    """Return whether a text is a colour as ``#rrggbb``."""
-    return _COLOUR.fullmatch(text) is not None
 
 
 def colours_of(brand: str) -> Colours:

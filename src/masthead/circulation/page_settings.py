@@ -16,13 +16,12 @@ from masthead.circulation.setting_values import (
     LOGO,
     DescribedSettings,
     Reading,
+    flag,
     logo_of,
     matching,
     number,
     one_of,
     text_of,
-    truth,
-    yes_or_no,
 )
 from masthead.errors import BadInput
 
@@ -131,28 +130,22 @@ class PageSettings:
     imprint_url: Annotated[str, Reading("Address of the imprint (https).", _https)] = ""
     privacy_url: Annotated[str, Reading("Address of the privacy notice (https).", _https)] = ""
     terms_url: Annotated[str, Reading("Address of the terms of sale (https).", _https)] = ""
-    address: Annotated[
-        bool, Reading("Whether readers change their addresses.", truth, yes_or_no)
-    ] = True
-    temporary_address: Annotated[
-        bool, Reading("Whether readers give an address for some days.", truth, yes_or_no)
-    ] = True
-    pause: Annotated[bool, Reading("Whether readers pause subscriptions.", truth, yes_or_no)] = True
+    address: Annotated[bool, flag("Whether readers change their addresses.")] = True
+    temporary_address: Annotated[bool, flag("Whether readers give an address for some days.")] = (
+        True
+    )
+    pause: Annotated[bool, flag("Whether readers pause subscriptions.")] = True
     pause_days: Annotated[
         int, Reading("Days of pauses in a year, at most, 1 to 366.", number(1, 366))
     ] = 60
     pause_notice: Annotated[
         int, Reading("Days from today to the first day of a pause, 0 to 60.", number(0, 60))
     ] = 3
-    renew: Annotated[bool, Reading("Whether readers renew.", truth, yes_or_no)] = True
-    buy: Annotated[bool, Reading("Whether readers buy subscriptions.", truth, yes_or_no)] = True
-    gift: Annotated[bool, Reading("Whether readers give subscriptions.", truth, yes_or_no)] = True
-    pay_by_invoice: Annotated[
-        bool, Reading("Whether readers can pay by invoice.", truth, yes_or_no)
-    ] = True
-    pay_by_mandate: Annotated[
-        bool, Reading("Whether readers with a mandate can pay by it.", truth, yes_or_no)
-    ] = False
+    renew: Annotated[bool, flag("Whether readers renew.")] = True
+    buy: Annotated[bool, flag("Whether readers buy subscriptions.")] = True
+    gift: Annotated[bool, flag("Whether readers give subscriptions.")] = True
+    pay_by_invoice: Annotated[bool, flag("Whether readers can pay by invoice.")] = True
+    pay_by_mandate: Annotated[bool, flag("Whether readers with a mandate can pay by it.")] = False
     shop_url: Annotated[
         str, Reading("Address of the shop where readers can pay (https).", _https)
     ] = ""
@@ -160,32 +153,22 @@ class PageSettings:
         str,
         Reading("Address of your site that gets readers with a one-time code (https).", _https),
     ] = ""
-    automatic_renewal: Annotated[
-        bool, Reading("Whether readers switch automatic renewal.", truth, yes_or_no)
-    ] = True
+    automatic_renewal: Annotated[bool, flag("Whether readers switch automatic renewal.")] = True
     cancel: Annotated[
         Cancelling,
         Reading("Whether readers cancel: at_end, at_once or no.", one_of(*get_args(Cancelling))),
     ] = "at_end"
-    questionnaire: Annotated[
-        bool, Reading("Whether readers answer the questions.", truth, yes_or_no)
-    ] = True
-    my_data: Annotated[
-        bool, Reading("Whether readers see and download their data.", truth, yes_or_no)
-    ] = True
-    erasure: Annotated[bool, Reading("Whether readers ask for erasure.", truth, yes_or_no)] = True
-    missing_copy: Annotated[
-        bool, Reading("Whether readers say that a copy is missing.", truth, yes_or_no)
-    ] = True
+    questionnaire: Annotated[bool, flag("Whether readers answer the questions.")] = True
+    my_data: Annotated[bool, flag("Whether readers see and download their data.")] = True
+    erasure: Annotated[bool, flag("Whether readers ask for erasure.")] = True
+    missing_copy: Annotated[bool, flag("Whether readers say that a copy is missing.")] = True
     missing_copies: Annotated[
         int, Reading("Copies in a year that are sent again at once, 0 to 50.", number(0, 50))
     ] = 2
     missing_copy_days: Annotated[
         int, Reading("Days after an issue for that, 1 to 365.", number(1, 365))
     ] = 60
-    documents: Annotated[
-        bool, Reading("Whether readers have their invoices and letters.", truth, yes_or_no)
-    ] = True
+    documents: Annotated[bool, flag("Whether readers have their invoices and letters.")] = True
     purposes: Annotated[
         tuple[Purpose, ...],
         Reading("What readers can consent to.", _purposes, _written_purposes),

@@ -199,6 +199,11 @@ def yes_or_no(value: bool) -> str:
     return "yes" if value else "no"
 
 
+def flag(meaning: str) -> Reading:
+    """Return the reading of a setting that is yes or no, by its meaning."""
+    return Reading(meaning, truth, yes_or_no)
+
+
 def logo_of(text: str) -> str:
     """Return a logo, a data URL. Raises BadInput for another text, or one of too many bytes."""
     found = LOGO.fullmatch(text)

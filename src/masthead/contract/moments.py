@@ -70,6 +70,15 @@ def second_in(time_zone: str, moment_us: int) -> str:
     return f"{datetime.fromtimestamp(moment_us // 1_000_000, _zone(time_zone)):%Y-%m-%d %H:%M:%S}"
 
 
+def moment_of(time_zone: str, second: str) -> int:
+    """Return the moment of a time of :func:`second_in`, in microseconds since 1970.
+
+    When clocks are set back, an hour has each time twice: it is the later one.
+    """
+    local = datetime.fromisoformat(second).replace(tzinfo=_zone(time_zone), fold=1)
+    return int(local.timestamp()) * 1_000_000
+
+
 @lru_cache(maxsize=1_000)
 def _zone(name: str) -> ZoneInfo:
     """Return the time zone. Python itself caches only eight of them, and reads others again."""

@@ -47,7 +47,7 @@ class Words:
         """Return a day in words: ``28 November 2026``, ``28. November 2026``; "" for None."""
         if not day:
             return ""
-        parsed = date.fromisoformat(day[: len("2026-11-28")])
+        parsed = date.fromisoformat(day[:10])
         return format_date(parsed, "long", locale=_day_locale(self.language))
 
     def money(self, cents: int | None, currency: str) -> str:

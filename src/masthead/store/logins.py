@@ -13,6 +13,7 @@ Failures are stored in the counters, which loads do not lock, so a load never de
 """
 
 from contextlib import suppress
+from secrets import token_hex
 from typing import Literal, NamedTuple
 
 from masthead.errors import StoreUnavailable
@@ -145,6 +146,12 @@ def attempt_of(secret: Secret, account_id: int, login: str, password: str) -> At
     )
 
 
+def request_of(secret: Secret, account_id: int, kind: Kind, what: str) -> Attempt:
+    """Return a request for a link, which counts also if it is the same as another."""
+    login = secret.fingerprint(kind, account_id, what.translate(_ASCII_LOWER))
+    return Attempt(account_id, kind, login, token_hex())
+
+
 def standing_of(counters: Connection, limits: Limits, attempt: Attempt, now: int) -> Standing:
     """Return when the attempt is allowed, and when its login last succeeded."""
     if limits == (0, 0):
@@ -220,14 +227,15 @@ def note_success(store: Store, limits: Limits, attempt: Attempt, standing: Stand
 
 
 def forget_email(store: Store, account_id: int, email: str) -> None:
-    """Delete the counters of logins with an email, such as when its subscriber is erased.
+    """Delete the counters of an email, such as when its subscriber is erased.
 
-    Raises StoreUnavailable if the counters are unavailable.
+    They count logins and requests for links. Raises StoreUnavailable if they are unavailable.
     """
     attempt = attempt_of(store.secret, account_id, email, "")
+    link = request_of(store.secret, account_id, "link", email)
     with store.counters() as counters:
         counters.set_tenant(account_id)
-        for each in (attempt, _guarded(attempt)):
+        for each in (attempt, _guarded(attempt), link):
             for sql in _FORGET_EMAIL:
                 counters.rows(sql, account_id=account_id, login=each.login)
 

@@ -1,10 +1,8 @@
 """The operators who sign in to the console: their names, roles, passwords and sessions.
 
-A session is a random token; only its SHA-256 is stored. The browser has it as ``ACCOUNT.TOKEN``. A
-session ends at sign-out, half an hour after its last request, twelve hours after it began, or when
-its operator's password or role changes (decisions, "Sessions of the console"). A session has the
-``sessions_from`` of its operator, and is valid only while it is the same; no clock decides.
-Sessions are stored in the counters, so a load never delays a sign-in.
+A session (``session_rows``) ends at sign-out, half an hour after its last request, twelve hours
+after it began, or when its operator's password or role changes (decisions, "Sessions of the
+console"). Its mark is the ``sessions_from`` of its operator; no clock decides.
 """
 
 import secrets
@@ -18,20 +16,14 @@ from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, logins, passwords
 from masthead.store.database import Connection, Store
 from masthead.store.search_filters import ascii_lower
-from masthead.store.session_tokens import (
-    NOTED_EVERY_US,
-    SESSION_US,
-    cookie_of,
-    digest,
-    has_ended,
-    key_of,
-    new_token,
-)
+from masthead.store.session_rows import SessionRows
+from masthead.store.session_tokens import key_of
 
 Role = Literal["clerk", "manager", "finance", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _NAME_MAX = 50
+_SESSIONS = SessionRows[int]("operator_sessions", "operator_id", "sessions_from")
 
 LIMITS = logins.Limits(per_login=10, per_account=0)
 """The allowed wrong passwords of a name in 15 minutes, as in the login check of subscribers. An
@@ -157,7 +149,7 @@ def set_operator(
         what += ["a new password"] if hashed else []
         summary = f"operator {found.name!r} got {' and '.join(what)}"
         audit.record(connection, by, summary, account_id=account_id)
-    _end_all(store, found)
+    _SESSIONS.end_all(store, account_id, found.operator_id)
 
 
 def remove_operator(
@@ -176,7 +168,7 @@ def remove_operator(
         )
         summary = f"operator {found.name!r} was removed"
         audit.record(connection, by, summary, account_id=account_id)
-    _end_all(store, found)
+    _SESSIONS.end_all(store, account_id, found.operator_id)
 
 
 def named(known: list[Operator], account_id: int, name: str) -> Operator | None:
@@ -206,77 +198,32 @@ def sign_in(store: Store, account_id: int, name: str, password: str) -> str | No
         connection.set_tenant(account_id)
         row = _row(connection, account_id, name)
     is_right = _is_password(row[-1] if row else _nobodys_hash(), password) and row is not None
-    with store.counters() as counters:
-        if not is_right or row is None:
+    if not is_right or row is None:
+        with store.counters() as counters:
             logins.count_failure(counters, LIMITS, _attempt(store, account_id, name, password), now)
-            return None
-        token = new_token()
-        counters.rows(
-            "DELETE FROM operator_sessions WHERE account_id = :account_id AND begun_at < :before",
-            account_id=account_id,
-            before=now - SESSION_US,
-        )
-        counters.rows(
-            """
-            INSERT INTO operator_sessions
-                (account_id, token_hash, operator_id, sessions_from, begun_at, used_at)
-            VALUES (:account_id, :token_hash, :operator_id, :sessions_from, :now, :now)
-            """,
-            account_id=account_id,
-            token_hash=digest(token),
-            operator_id=row[1],
-            sessions_from=row[4],
-            now=now,
-        )
-    return cookie_of(account_id, token)
+        return None
+    return _SESSIONS.begin(store, account_id, row[1], row[4])
 
 
 def find_session(store: Store, cookie: str) -> Operator | None:
-    """Return the session's operator, or None if the session does not exist or has ended.
+    """Return the session's operator, or None if the session does not exist or has ended."""
 
-    It notes the session's use at most once a minute.
-    """
-    key = key_of(cookie)
-    if key is None:
-        return None
-    now = store.clock()
-    with store.counters() as counters:
-        found = counters.row_as(
-            tuple[int, int, int, int],
-            """
-            SELECT operator_id, sessions_from, begun_at, used_at FROM operator_sessions
-            WHERE account_id = :account_id AND token_hash = :token_hash
-            """,
-            **key._asdict(),
-        )
-        if not found:
-            return None
-        operator_id, sessions_from, begun_at, used_at = found
-        if has_ended(begun_at, used_at, now):
-            return None
+    def signed_in(account_id: int, operator_id: int, sessions_from: int) -> Operator | None:
         with store.reader() as connection:
-            connection.set_tenant(key.account_id)
-            row = connection.row_as(
-                tuple[int, int, str, Role, int],
+            connection.set_tenant(account_id)
+            return connection.row_as(
+                Operator,
                 """
-                SELECT account_id, operator_id, name, role, sessions_from FROM operators
+                SELECT account_id, operator_id, name, role FROM operators
                 WHERE account_id = :account_id AND operator_id = :operator_id
+                    AND sessions_from = :sessions_from
                 """,
-                account_id=key.account_id,
+                account_id=account_id,
                 operator_id=operator_id,
+                sessions_from=sessions_from,
             )
-        if row is None or sessions_from != row[-1]:
-            return None
-        if now - used_at >= NOTED_EVERY_US:
-            counters.rows(
-                """
-                UPDATE operator_sessions SET used_at = :now
-                WHERE account_id = :account_id AND token_hash = :token_hash
-                """,
-                **key._asdict(),
-                now=now,
-            )
-    return Operator(*row[:-1])
+
+    return _SESSIONS.find(store, cookie, signed_in)
 
 
 def account_of_session(cookie: str) -> int | None:
@@ -285,32 +232,7 @@ def account_of_session(cookie: str) -> int | None:
     return key.account_id if key else None
 
 
-def end_session(store: Store, cookie: str) -> None:
-    """End a session; do nothing if the cookie is not a session's."""
-    key = key_of(cookie)
-    if key is None:
-        return
-    with store.counters() as counters:
-        counters.rows(
-            """
-            DELETE FROM operator_sessions
-            WHERE account_id = :account_id AND token_hash = :token_hash
-            """,
-            **key._asdict(),
-        )
-
-
-def _end_all(store: Store, operator: Operator) -> None:
-    """Delete an operator's sessions, which ``sessions_from`` or the removal has already ended."""
-    with store.counters() as counters:
-        counters.rows(
-            """
-            DELETE FROM operator_sessions
-            WHERE account_id = :account_id AND operator_id = :operator_id
-            """,
-            account_id=operator.account_id,
-            operator_id=operator.operator_id,
-        )
+end_session = _SESSIONS.end
 
 
 def _attempt(store: Store, account_id: int, name: str, password: str) -> logins.Attempt:

@@ -1,7 +1,6 @@
 """The sessions of readers who are signed in to the readers' pages.
 
-A session is a random token; only its SHA-256 is stored, in the counters, so that a load delays no
-sign-in. It ends at sign-out, half an hour after its last request, twelve hours after it began, and
+A session ends at sign-out, half an hour after its last request, twelve hours after it began, and
 when what its reader signs in with changes: a session keeps a mark of the email, the digests of the
 password and the renewal code, and is valid only while they are the same. So a new password, another
 renewal code, erasure, merging and deletion end it at once (decisions, "Sessions of readers").
@@ -11,15 +10,9 @@ from typing import NamedTuple
 
 from masthead.store import passwords
 from masthead.store.database import Connection, Store
-from masthead.store.session_tokens import (
-    NOTED_EVERY_US,
-    SESSION_US,
-    cookie_of,
-    digest,
-    has_ended,
-    key_of,
-    new_token,
-)
+from masthead.store.session_rows import SessionRows
+
+_ROWS = SessionRows[str]("reader_sessions", "subscriber_id", "login_mark")
 
 
 class ReaderSession(NamedTuple):
@@ -59,101 +52,23 @@ def begin(store: Store, account_id: int, subscriber_id: int, mark: str) -> str:
     """Begin a session; return the browser's cookie.
 
     Read ``mark`` (:func:`mark_of`) in the snapshot in which the login was checked: then a password
-    that changes meanwhile ends the session. Sessions that are over are deleted.
+    that changes meanwhile ends the session.
     """
-    token, now = new_token(), store.clock()
-    with store.counters() as counters:
-        counters.set_tenant(account_id)
-        counters.set_reader(None)
-        counters.rows(
-            "DELETE FROM reader_sessions WHERE account_id = :account_id AND begun_at < :before",
-            account_id=account_id,
-            before=now - SESSION_US,
-        )
-        counters.rows(
-            """
-            INSERT INTO reader_sessions
-                (account_id, token_hash, subscriber_id, login_mark, begun_at, used_at)
-            VALUES (:account_id, :token_hash, :subscriber_id, :mark, :now, :now)
-            """,
-            account_id=account_id,
-            token_hash=digest(token),
-            subscriber_id=subscriber_id,
-            mark=mark,
-            now=now,
-        )
-    return cookie_of(account_id, token)
+    return _ROWS.begin(store, account_id, subscriber_id, mark)
 
 
 def find(store: Store, cookie: str) -> ReaderSession | None:
-    """Return who is signed in, or None if the session does not exist or has ended.
+    """Return who is signed in, or None if the session does not exist or has ended."""
 
-    It notes the session's use at most once a minute.
-    """
-    key = key_of(cookie)
-    if key is None:
-        return None
-    now = store.clock()
-    with store.counters() as counters:
-        counters.set_tenant(key.account_id)
-        counters.set_reader(None)
-        found = counters.row_as(
-            tuple[int, str, int, int],
-            """
-            SELECT subscriber_id, login_mark, begun_at, used_at FROM reader_sessions
-            WHERE account_id = :account_id AND token_hash = :token_hash
-            """,
-            **key._asdict(),
-        )
-        if not found:
-            return None
-        subscriber_id, mark, begun_at, used_at = found
-        if has_ended(begun_at, used_at, now):
-            return None
+    def signed_in(account_id: int, subscriber_id: int, mark: str) -> ReaderSession | None:
         with store.reader() as connection:
-            connection.set_tenant(key.account_id)
+            connection.set_tenant(account_id)
             connection.set_reader(subscriber_id)
-            if mark_of(connection, key.account_id, subscriber_id) != mark:
-                return None
-        if now - used_at >= NOTED_EVERY_US:
-            counters.rows(
-                """
-                UPDATE reader_sessions SET used_at = :now
-                WHERE account_id = :account_id AND token_hash = :token_hash
-                """,
-                **key._asdict(),
-                now=now,
-            )
-    return ReaderSession(key.account_id, subscriber_id)
+            is_same = mark_of(connection, account_id, subscriber_id) == mark
+        return ReaderSession(account_id, subscriber_id) if is_same else None
+
+    return _ROWS.find(store, cookie, signed_in)
 
 
-def end(store: Store, cookie: str) -> None:
-    """End a session; do nothing if the cookie is not a session's."""
-    key = key_of(cookie)
-    if key is None:
-        return
-    with store.counters() as counters:
-        counters.set_tenant(key.account_id)
-        counters.set_reader(None)
-        counters.rows(
-            """
-            DELETE FROM reader_sessions
-            WHERE account_id = :account_id AND token_hash = :token_hash
-            """,
-            **key._asdict(),
-        )
-
-
-def end_all(store: Store, account_id: int, subscriber_id: int) -> None:
-    """Delete the sessions of a subscriber, which another mark has ended already."""
-    with store.counters() as counters:
-        counters.set_tenant(account_id)
-        counters.set_reader(None)
-        counters.rows(
-            """
-            DELETE FROM reader_sessions
-            WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-            """,
-            account_id=account_id,
-            subscriber_id=subscriber_id,
-        )
+end = _ROWS.end
+end_all = _ROWS.end_all

@@ -4,7 +4,6 @@ The link and the browser have random tokens; only their SHA-256 are stored, in t
 (decisions, "Links by email").
 """
 
-from secrets import token_hex
 from typing import Literal, NamedTuple
 
 from masthead.store import logins
@@ -50,7 +49,7 @@ def wait_us(store: Store, account_id: int, client: str) -> int:
 
     It does not depend on the email, so it tells nothing about it.
     """
-    attempt = _attempt(store, account_id, "link client", client)
+    attempt = logins.request_of(store.secret, account_id, "link client", client)
     with store.counters() as counters:
         counters.set_tenant(account_id)
         counters.set_reader(None)
@@ -59,7 +58,7 @@ def wait_us(store: Store, account_id: int, client: str) -> int:
 
 def may_request(store: Store, account_id: int, email: str) -> bool:
     """Return whether links for the email may be requested now, and count the request."""
-    attempt = _attempt(store, account_id, "link", ascii_lower(email))
+    attempt = logins.request_of(store.secret, account_id, "link", email)
     with store.counters() as counters:
         counters.set_tenant(account_id)
         counters.set_reader(None)
@@ -68,7 +67,7 @@ def may_request(store: Store, account_id: int, email: str) -> bool:
 
 def may_send(store: Store, account_id: int) -> bool:
     """Return whether the account may send another mail with links now, and count the mail."""
-    attempt = _attempt(store, account_id, "link mail", "")
+    attempt = logins.request_of(store.secret, account_id, "link mail", "")
     with store.counters() as counters:
         counters.set_tenant(account_id)
         counters.set_reader(None)
@@ -178,12 +177,6 @@ def forget(store: Store, account_id: int, subscriber_id: int) -> None:
             account_id=account_id,
             subscriber_id=subscriber_id,
         )
-
-
-def _attempt(store: Store, account_id: int, kind: logins.Kind, what: str) -> logins.Attempt:
-    """Return the request as it is counted: each counts, also if it is the same as another."""
-    login = store.secret.fingerprint(kind, account_id, what)
-    return logins.Attempt(account_id, kind, login, token_hex())
 
 
 def _counted(counters: Connection, limits: logins.Limits, attempt: logins.Attempt, now: int) -> int:

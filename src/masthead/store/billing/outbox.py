@@ -12,7 +12,11 @@ from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
+LinkKind = Literal["sign_in_link", "password_link"]
+"""A mail with a link, which is sent only while the link works (decisions, "Links by email")."""
+
 MailKind = Literal[
+    LinkKind,
     "invoice",
     "credit_note",
     "reminder",
@@ -20,8 +24,6 @@ MailKind = Literal[
     "welcome",
     "cancellation",
     "renewal",
-    "sign_in_link",
-    "password_link",
     "confirmation",
 ]
 """What a mail is about. A receipt is sent as ``invoice``."""

@@ -19,6 +19,7 @@ UNCERTAIN = (
 """The error of a mail while it is handed over, and after a sender ended just then."""
 
 ERASED = "the payer was erased"
+LINK_ENDED = "its link does not work any more"
 
 
 class Mail(NamedTuple):
