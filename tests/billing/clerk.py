@@ -22,6 +22,8 @@ from masthead.books import (
     payer_payments,
     payment_reversals,
     refunds,
+    reminder_levels,
+    reminders,
     subscribers,
 )
 from masthead.books.payer_payments import Incoming
@@ -33,17 +35,19 @@ from tests.billing import bureau, debits
 from tests.billing.compared import invoices_of, of_model, of_product
 from tests.billing.model import Billing, Item, Refused, Term
 from tests.billing.offers import OFFERS, fill
+from tests.billing.reminder_model import levels
 from tests.billing.sums import check_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tests.billing.model import Invoice
+    from tests.billing.reminder_model import Then
     from tests.circulation.desk import Desk
 
 _TABLES = ("invoices", "invoice_lines", "payments", "allocations", "journal_lines", "revenue",
            "terms", "orders", "order_items", "closed_months", "subscription_issues", "mandates",
-           "debit_runs", "claims")  # fmt: skip
+           "debit_runs", "claims", "reminders")  # fmt: skip
 
 
 class Differs(AssertionError):
@@ -53,7 +57,9 @@ class Differs(AssertionError):
 class Clerk:
     """An account that bills, with its model."""
 
-    def __init__(self, desk: Desk, *, tolerance: int = 0, due_by: str = "payment") -> None:
+    def __init__(
+        self, desk: Desk, *, tolerance: int = 0, due_by: str = "payment", then: Then = "stop"
+    ) -> None:
         """Fill the account at the desk: three payers, two of them with a mandate, and no order."""
         fill(
             desk,
@@ -65,6 +71,9 @@ class Clerk:
         debits.use_euros(desk)
         self.desk = desk
         self.model = Billing(bureau.TODAY, tolerance=tolerance, due_by=due_by)
+        self.model.reminders.levels = levels(then)
+        for number, each in enumerate(self.model.reminders.levels, 1):
+            reminder_levels.set_level(desk.books, reminder_levels.Level(number, *each, None))
         self.payers = [1, 2, 3]
         for payer in (1, 2):
             debits.sign(desk, payer)
@@ -258,7 +267,7 @@ class Clerk:
                 "WHERE account_id = :account_id AND subscription_id = :key",
                 key=key,
             )
-            after = self._coming(publication)[later - 1]
+            after = self._issues(publication, is_closed=False)[later - 1]
 
         def model() -> None:
             if after is None:
@@ -289,6 +298,7 @@ class Clerk:
             for key in ends:
                 self.model.end_subscriptions({key: refund})
             self.model.debits.signed.discard(payer)
+            self.model.erased.add(payer)
 
         return self._both(
             lambda: erasure.erase(books, payer, "refund" if refund else "earn", leave_traces=True),
@@ -309,10 +319,8 @@ class Clerk:
 
     def _close(self, publication: int, gap: bool = False) -> bool:
         """Close the next issue of a publication, or make a gap list of the latest one."""
-        found = [row for row in self.desk.table("issues") if row["publication_id"] == publication]
-        closed = [row["issue_id"] for row in found if row["closed_at"]]
-        coming = [row["issue_id"] for row in found if not row["closed_at"]]
-        issue = closed[-1] if gap and closed else coming[0]
+        closed = self._issues(publication, is_closed=True)
+        issue = closed[-1] if gap and closed else self._issues(publication, is_closed=False)[0]
         before = self._delivered()
 
         def product() -> None:
@@ -342,19 +350,15 @@ class Clerk:
         if ends:
             self.model.end_subscriptions(ends, issue)
 
-    def _coming(self, publication: int) -> list[int]:
+    def _issues(self, publication: int, *, is_closed: bool) -> list[int]:
         return [
             row["issue_id"]
             for row in self.desk.table("issues")
-            if row["publication_id"] == publication and not row["closed_at"]
+            if row["publication_id"] == publication and bool(row["closed_at"]) is is_closed
         ]
 
     def _reopen(self, publication: int) -> bool:
-        closed = [
-            row["issue_id"]
-            for row in self.desk.table("issues")
-            if row["publication_id"] == publication and row["closed_at"]
-        ]
+        closed = self._issues(publication, is_closed=True)
         if not closed:
             return False
         return self._both(
@@ -409,6 +413,13 @@ class Clerk:
         debits.read_report(self.desk, text)
         self.model.debits.give_back(self.model, claim, fee=fee, day="2026-04-14")
         return True
+
+    def _remind(self) -> bool:
+        """Send the reminders that are due today."""
+        return self._both(
+            lambda: reminders.send(self.desk.books),
+            lambda: self.model.reminders.remind(self.model),
+        )
 
     def _pass_days(self, days: int) -> bool:
         self.model.today = self._day(days)

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tests.billing import bureau
+from tests.billing.model_records import unpaid_net
 
 if TYPE_CHECKING:
     from tests.billing.model import Billing
@@ -34,6 +35,13 @@ def of_product(desk: Desk) -> dict[str, Any]:
         "claims": [
             (numbers[row["invoice_id"]], row["cents"], row["status"]) for row in table("claims")
         ],
+        "reminders": [
+            (
+                *(numbers[row["invoice_id"]], row["subscriber_id"], row["level"]),
+                *(row["reminded_on"], row["fee"]),
+            )
+            for row in table("reminders")
+        ],
         "invoices": [
             (
                 row["subscriber_id"],
@@ -41,7 +49,7 @@ def of_product(desk: Desk) -> dict[str, Any]:
                 row["tax"],
                 row["total"],
                 row["open_cents"],
-                paid[row["order_id"]] is not None,
+                paid[row["order_id"]] is not None if row["order_id"] else not row["open_cents"],
             )
             for row in invoices_of(desk)
         ],
@@ -80,8 +88,14 @@ def of_model(model: Billing) -> dict[str, Any]:
     began = date.fromisoformat(bureau.TODAY)
     return {
         "claims": [(each.invoice, each.cents, each.state) for each in model.debits.claims],
+        "reminders": [
+            (number, model.invoices[number].payer, *rest) for number, *rest in model.reminders.sent
+        ],
         "invoices": [
-            (each.payer, each.net, each.tax, each.total, each.open, each.is_paid)
+            (
+                *(each.payer, each.net, each.tax, each.total, each.open),
+                not each.open if each.is_fee else each.is_paid,
+            )
             for each in model.invoices
         ],
         "credit notes": model.credit_notes,
@@ -104,5 +118,30 @@ def of_model(model: Billing) -> dict[str, Any]:
         "months": []
         if (first.year, first.month) < (began.year, began.month)
         else [first.year * 100 + first.month],
-        "balances": model.balances(),
+        "balances": balances(model),
     }
+
+
+def balances(model: Billing) -> dict[str, int]:
+    """Return what each account of the journal stands at by the model, if that is not nothing."""
+    waiting = [invoice for invoice in model.invoices if invoice.open]
+    terms = [term for invoice in model.invoices for term in invoice.terms]
+    deposits = sum(invoice.paid.total() for invoice in waiting)
+    found = {
+        "bank": sum(payment.cents - payment.fee for payment in model.payments),
+        "fees": sum(payment.fee for payment in model.payments),
+        "prepayments": -deposits - sum(payment.left for payment in model.payments),
+        "receivables": deposits + sum(invoice.open for invoice in waiting),
+        "unpaid": -sum(map(unpaid_net, waiting)),
+        "deferred": -sum(term.unearned for term in terms),
+        "revenue": -sum(term.earned for term in terms),
+        "product_revenue": -model.products,
+        "reminder_fees": -sum(
+            each.paid.total() for each in model.invoices if each.is_fee and not each.open
+        ),
+        "losses": model.losses,
+        "tax": -model.tax,
+    }
+    if model.due_by == "payment":
+        found["tax_not_due"] = -sum(each.tax - each.credited_tax for each in waiting)
+    return {account: cents for account, cents in found.items() if cents}

@@ -15,6 +15,7 @@ from tests.billing.clerk import Clerk
 from tests.billing.offers import EARLIER
 
 if TYPE_CHECKING:
+    from tests.billing.reminder_model import Then
     from tests.circulation.desk import Desk
 
 _PICK = st.integers(0, 7)
@@ -57,11 +58,13 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "hand_in": {"days": st.sampled_from([14, 14, 14, 1])},
     "collect": {},
     "give_back": {"claim": _PICK, "fee": _FEE},
+    "remind": {},
 }
 """What is drawn for each operation."""
 
 _OFTEN = {"order": 5, "pay": 8, "reverse": 3, "pay_back": 2, "write_off": 2, "close": 3}
-_OFTEN |= {"credit": 2, "refund": 2, "pass_days": 2, "hand_in": 4, "collect": 4, "give_back": 4}
+_OFTEN |= {"credit": 2, "refund": 2, "pass_days": 4, "hand_in": 4, "collect": 4, "give_back": 4}
+_OFTEN |= {"remind": 5}
 _NAMES = [name for name in _NUMBERS for _ in range(_OFTEN.get(name, 1))]
 STEPS = st.sampled_from(_NAMES).flatmap(
     lambda name: st.tuples(st.just(name), st.fixed_dictionaries(_NUMBERS[name]))
@@ -86,6 +89,8 @@ def chosen(clerk: Clerk, name: str, numbers: dict[str, Any]) -> dict[str, Any] |
         given[argument] = clerk.payers[given[argument] % len(clerk.payers)]
     if name == "erase" and (len(clerk.payers) < 2 or numbers["payer"] < 4):
         return None
+    if name in {"credit", "refund", "dispute"} and model.invoices[given["invoice"]].is_fee:
+        return None
     if name == "pay":
         invoice = given["invoice"]
         given["cents"] += 1284 if invoice is None else model.invoices[invoice].open
@@ -99,11 +104,15 @@ class Sequences(RuleBasedStateMachine):
 
     desk: ClassVar[Desk]
 
-    @initialize(tolerance=st.sampled_from([0, 0, 50]), by_invoice=_SELDOM)
-    def begin(self, tolerance: int, *, by_invoice: bool) -> None:
+    @initialize(
+        tolerance=st.sampled_from([0, 0, 50]),
+        by_invoice=_SELDOM,
+        then=st.sampled_from(["nothing", "stop", "write_off"]),
+    )
+    def begin(self, tolerance: int, then: Then, *, by_invoice: bool) -> None:
         """Begin with an account without orders."""
         due_by = "invoice" if by_invoice else "payment"
-        self.clerk = Clerk(self.desk, tolerance=tolerance, due_by=due_by)
+        self.clerk = Clerk(self.desk, tolerance=tolerance, due_by=due_by, then=then)
 
     @rule(step=STEPS)
     def go_on(self, step: tuple[str, dict[str, Any]]) -> None:

@@ -22,8 +22,8 @@ from tests.billing.model_records import (
     half_up,
     in_proportion,
     tax_back,
-    unpaid_net,
 )
+from tests.billing.reminder_model import Reminders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +43,9 @@ class Billing:
         self.payments: list[Payment] = []
         self.credit_notes: list[int] = []
         self.merged: dict[int, int] = {}
+        self.erased: set[int] = set()
         self.debits = Debits()
+        self.reminders = Reminders()
         self.ended: dict[int, tuple[int | None, bytes | None]] = {}
         """Subscriptions that have ended: with which issue, and how all was before; None instead if
         there is a credit note."""
@@ -88,28 +90,38 @@ class Billing:
         check(all(invoice.payer == payer for invoice in named))
         self.payments.append(Payment(payer, "payment", cents, day, cents, fee))
         others = [each for each in self.invoices if each.payer == payer and each not in named]
+        others.sort(key=lambda each: each.is_fee)
         usable = min(cents, max(self.credit(payer), 0))
-        self.settle(len(self.payments) - 1, usable, [*named, *others])
+        self.settle(len(self.payments) - 1, usable, [*named, *others], day)
 
     def check_day(self, day: str) -> None:
         """Money moves in an open month, and not in the future."""
         check(self.open_since <= day <= self.today)
 
-    def settle(self, number: int, cents: int, wanted: Iterable[Invoice]) -> None:
+    def settle(
+        self, number: int, cents: int, wanted: Iterable[Invoice], day: str | None = None
+    ) -> None:
         """Allocate so much of a payment; a rest within the tolerance is written off."""
+        day = day or self.today
         for invoice in wanted:
             part = min(cents, invoice.open)
             if part <= 0:
                 continue
             cents -= part
             invoice.paid[number] += part
+            invoice.settled_on = max(day, invoice.issued, invoice.settled_on)
             self.payments[number].left -= part
             if invoice.open <= self.tolerance:
                 invoice.written += invoice.open
                 self.whole(invoice)
 
     def whole(self, invoice: Invoice, sign: int = 1) -> None:
-        """An invoice is whole, or (-1) open again: terms, tax, products and losses follow."""
+        """An invoice is whole, or (-1) open again: terms, tax, products and losses follow.
+
+        Nothing of the fee of a reminder is revenue or a loss.
+        """
+        if invoice.is_fee:
+            return
         for term in invoice.terms:
             if sign > 0 and term.is_due:
                 term.receive()
@@ -135,14 +147,18 @@ class Billing:
     def take_back(self, number: int, *, fee: int, day: str) -> None:
         """What a payment settled is open again, or lost if the rest was lost."""
         payment = self.payments[number]
+        booked_on = max(day, self.open_since)
         for invoice in self.invoices:
             cents = invoice.paid[number]
             if not cents:
                 continue
+            booked_on = invoice.settled_on = max(booked_on, invoice.settled_on)
+            invoice.came_back = booked_on
             if invoice.written > self.tolerance:
                 lost_tax = half_up(cents, invoice.tax, invoice.total)
                 invoice.written += cents
-                self.losses, self.tax = self.losses + cents - lost_tax, self.tax - lost_tax
+                self.tax -= lost_tax
+                self.losses += 0 if invoice.is_fee else cents - lost_tax
             else:
                 if not invoice.open:
                     self.whole(invoice, -1)
@@ -230,6 +246,13 @@ class Billing:
             if (most := self.most_back(invoice, item)) or not is_over:
                 self.give_back(invoice, item, most)
 
+    def stop(self, invoice: Invoice) -> None:
+        """What an invoice would pay for ends; products were sent."""
+        for item in invoice.items:
+            if item.terms and not item.has_ended():
+                self.give_back(invoice, item, 0)
+        self.note(invoice)
+
     def end_subscriptions(self, ends: dict[int, bool], issue: int | None = None) -> None:
         """Subscriptions end, with a refund or without; then come the credit notes."""
         kept = pickle.dumps(self.invoices)
@@ -282,6 +305,7 @@ class Billing:
             return False
         net, tax = sum(net for _, net, _ in over), sum(tax for *_, tax in over)
         self.credit_notes.append(net + tax)
+        invoice.settled_on = self.today
         was_open = invoice.open
         beyond = max(net + tax - was_open, 0)
         invoice.credited += net + tax
@@ -326,9 +350,13 @@ class Billing:
         """What is open is lost. What was paid is the price of the terms, which end or go on."""
         lost, paid = invoice.open, invoice.paid.total()
         check(lost)
+        invoice.settled_on = self.today
         if lost <= self.tolerance and paid:
             invoice.written += lost
             self.whole(invoice)
+            return
+        if invoice.is_fee:
+            invoice.written += lost
             return
         due = [term for term in invoice.terms if term.is_due]
         tax = invoice.tax - invoice.credited_tax
@@ -399,26 +427,3 @@ class Billing:
         check(self.open_since[:7] < self.today[:7])
         year, month = int(self.open_since[:4]), int(self.open_since[5:7])
         self.open_since = f"{year + month // 12}-{month % 12 + 1:02}-01"
-
-    # What follows
-
-    def balances(self) -> dict[str, int]:
-        """Return what each account of the journal stands at; those with nothing are left out."""
-        waiting = [invoice for invoice in self.invoices if invoice.open]
-        terms = [term for invoice in self.invoices for term in invoice.terms]
-        deposits = sum(invoice.paid.total() for invoice in waiting)
-        found = {
-            "bank": sum(payment.cents - payment.fee for payment in self.payments),
-            "fees": sum(payment.fee for payment in self.payments),
-            "prepayments": -deposits - sum(payment.left for payment in self.payments),
-            "receivables": deposits + sum(invoice.open for invoice in waiting),
-            "unpaid": -sum(map(unpaid_net, waiting)),
-            "deferred": -sum(term.unearned for term in terms),
-            "revenue": -sum(term.earned for term in terms),
-            "product_revenue": -self.products,
-            "losses": self.losses,
-            "tax": -self.tax,
-        }
-        if self.due_by == "payment":
-            found["tax_not_due"] = -sum(each.tax - each.credited_tax for each in waiting)
-        return {account: cents for account, cents in found.items() if cents}

@@ -100,7 +100,11 @@ class Item:
 
 @dataclass(eq=False)
 class Invoice:
-    """An order's claim on its payer; ``paid`` is by payment, ``is_paid`` that it was whole."""
+    """An order's claim on its payer; ``paid`` is by payment, ``is_paid`` that it was whole.
+
+    The fee of a reminder has no items. ``settled_on`` is the last day on which something settled
+    it or came back, ``came_back`` the last day on which a payment of it came back.
+    """
 
     payer: int
     items: list[Item]
@@ -113,6 +117,12 @@ class Invoice:
     written: int = 0
     is_paid: bool = False
     is_receipt: bool = False
+    settled_on: str = ""
+    came_back: str = ""
+
+    @property
+    def is_fee(self) -> bool:
+        return not self.items
 
     @property
     def total(self) -> int:

@@ -18,37 +18,39 @@ ADA, BEN, CORA = 1, 2, 3
 MUG, YEAR, SHORT, TWO_LINES = range(4)
 
 
-def _order(payer: int, *offers: int, is_paid: bool = False) -> tuple[str, dict[str, Any]]:
+def order(payer: int, *offers: int, is_paid: bool = False) -> tuple[str, dict[str, Any]]:
+    """Return the step that takes an order."""
     return "order", {"payer": payer, "offers": offers, "is_paid": is_paid}
 
 
-def _pay(payer: int, cents: int, of: int | None = None, **more: int) -> tuple[str, dict[str, Any]]:
+def pay(payer: int, cents: int, of: int | None = None, **more: int) -> tuple[str, dict[str, Any]]:
+    """Return the step that takes a payment."""
     return "pay", {"payer": payer, "cents": cents, "invoice": of, **more}
 
 
 STORY: list[tuple[str, dict[str, Any]]] = [
     # Short, over, and with a fee: the credit goes into the next invoice, and back.
-    _order(ADA, YEAR),
-    _order(BEN, TWO_LINES, MUG),
-    _pay(ADA, 700, 0, fee=30),
-    _pay(ADA, 1500, 0),
-    _order(ADA, SHORT),
-    _pay(ADA, 400, 2),
+    order(ADA, YEAR),
+    order(BEN, TWO_LINES, MUG),
+    pay(ADA, 700, 0, fee=30),
+    pay(ADA, 1500, 0),
+    order(ADA, SHORT),
+    pay(ADA, 400, 2),
     ("pay_back", {"payer": ADA, "cents": 100}),
     ("pay_back", {"payer": ADA, "cents": 9_000}),
     # A rest within the tolerance, and a payment of the oldest invoices.
-    _pay(BEN, 2032 - 40, 1, fee=10),
-    _order(CORA, MUG),
-    _order(BEN, YEAR),
-    _order(BEN, SHORT),
+    pay(BEN, 2032 - 40, 1, fee=10),
+    order(CORA, MUG),
+    order(BEN, YEAR),
+    order(BEN, SHORT),
     ("close", {"publication": 1}),
-    _pay(BEN, 2475 - 500),
+    pay(BEN, 2475 - 500),
     # It comes back: what both invoices have earned, too.
     ("reverse", {"payment": 5, "fee": 300}),
     ("reverse", {"payment": 5}),
     ("reverse", {"payment": 4}),
     ("close", {"publication": 2}),
-    _pay(BEN, 6_000),
+    pay(BEN, 6_000),
     # Given back: a part, once more, and all of it.
     ("credit", {"invoice": 0, "item": 0, "cents": 107}),
     ("credit", {"invoice": 0, "item": 0, "cents": 99}),
@@ -58,18 +60,18 @@ STORY: list[tuple[str, dict[str, Any]]] = [
     ("cancel_invoice", {"invoice": 2}),
     # Lost: without a payment, and with one that comes back afterwards.
     ("write_off", {"invoice": 3, "keep": False}),
-    _order(CORA, YEAR, MUG),
-    _pay(CORA, 1000, 6),
+    order(CORA, YEAR, MUG),
+    pay(CORA, 1000, 6),
     ("write_off", {"invoice": 6, "keep": True}),
     ("reverse", {"payment": 9}),
     # A month is closed: money is not dated into it.
-    _order(CORA, SHORT, is_paid=True),
+    order(CORA, SHORT, is_paid=True),
     ("pass_days", {"days": 20}),
-    _order(CORA, YEAR),
-    _pay(CORA, 700, 8, days=-10),
-    _pay(CORA, 584, 8, days=-10),
+    order(CORA, YEAR),
+    pay(CORA, 700, 8, days=-10),
+    pay(CORA, 584, 8, days=-10),
     ("close_month", {}),
-    _pay(CORA, 100, days=-15),
+    pay(CORA, 100, days=-15),
     ("close_month", {}),
     ("dispute", {"invoice": 7, "is_upheld": True}),
     ("cancel", {"term": 2, "refund": True}),

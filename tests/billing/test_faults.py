@@ -1,4 +1,4 @@
-"""The story finds each planted mistake: the model is worth something only if it can fail."""
+"""The stories find each planted mistake: the model is worth something only if it can fail."""
 
 from __future__ import annotations
 
@@ -7,25 +7,39 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.billing.faults import FAULTS
+from tests.billing.reminder_faults import FAULTS as FAULTS_OF_REMINDERS
 from tests.billing.story import tell
+from tests.billing.story_of_reminders import tell as tell_of_reminders
 from tests.long import LONG_ON_SQLITE, ONLY_LONG
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.circulation.desk import Desk
+    from tests.circulation.faults import Plant
 
 ALWAYS_FOUND = {
     "a number of an invoice is lost",
     "credit is used twice",
     "a payment that comes back leaves what was earned",
     "the same is credited twice",
+    "the fee of a reminder is settled before what was ordered",
 }
 """Faults that the short form plants too."""
+
+NOT_IN_THE_MODEL = {"a disputed order is reminded of"}
+"""Faults that ``test_reminder_faults`` finds: in the model, a dispute is settled at once."""
 
 
 @LONG_ON_SQLITE
 def test_the_story_is_what_the_model_says(shared: Desk) -> None:
     clerk = tell(shared)
     assert clerk.counts[True] > 5 * clerk.counts[False] > 0
+
+
+@LONG_ON_SQLITE
+def test_the_story_of_reminders_is_what_the_model_says(shared: Desk) -> None:
+    tell_of_reminders(shared)
 
 
 @LONG_ON_SQLITE
@@ -36,9 +50,33 @@ def test_the_story_is_what_the_model_says(shared: Desk) -> None:
 def test_the_story_finds_each_fault(
     shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    times = FAULTS[fault](monkeypatch)
+    _finds(tell, FAULTS[fault], shared, monkeypatch)
+
+
+@LONG_ON_SQLITE
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG)
+        for fault in FAULTS_OF_REMINDERS
+        if fault not in NOT_IN_THE_MODEL
+    ],
+)
+def test_the_story_of_reminders_finds_each_fault(
+    shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _finds(tell_of_reminders, FAULTS_OF_REMINDERS[fault], shared, monkeypatch)
+
+
+def _finds(
+    tell_it: Callable[[Desk], object],
+    plant: Plant,
+    desk: Desk,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = plant(monkeypatch)
     # The product itself refuses an entry that does not balance.
     with pytest.raises(AssertionError):
-        tell(shared)
+        tell_it(desk)
     monkeypatch.undo()
     assert times(), "the mistake was never made"
