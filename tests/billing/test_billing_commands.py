@@ -165,3 +165,37 @@ def test_an_unknown_payer_is_not_one_without_payments_and_mails(
 def test_a_level_has_days_of_a_year_at_most(shop: str) -> None:
     said = refused(shop, "reminders", "levels", "set", 1, "--days=0", exit_status=2)
     assert "'--days': 0 is not in the range 1<=x<=365" in said
+
+
+def test_what_is_missing_for_reminders_is_said_with_the_command_that_gives_it(shop: str) -> None:
+    begin(shop)
+    makes = "`masthead reminders levels set`"
+    assert run(shop, "reminders", "levels", "list") == [f"no levels: {makes} makes one"]
+    for command in ("select", "send"):
+        assert refused(shop, "reminders", command) == (
+            "account 1 has no levels of reminders: add the first one; "
+            f"{makes} with `--days` does so\n"
+        )
+    run(shop, "reminders", "levels", "set", 1, "--days=10")
+    assert run(shop, "reminders", "select") == [
+        "nobody is due for a reminder; no payment was read yet"
+    ]
+
+
+def test_a_payment_of_nobody_is_refused_with_the_options_that_say_whose_it_is(shop: str) -> None:
+    begin(shop)
+    assert refused(shop, "payment", "add", "--amount=12.84") == (
+        "a payment names an invoice or a payer; --invoice names the invoice, and --payer the "
+        "payer\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["welcome", "cancellation"])
+def test_without_letters_no_file_is_written(shop: str, tmp_path: Path, kind: str) -> None:
+    begin(shop)
+    file = tmp_path / "letters.pdf"
+    assert run(shop, "letter", kind, "--to", file) == [
+        f"0 {kind} letters to print",
+        f"{file} was not written, since there is nothing to print",
+    ]
+    assert not file.exists()

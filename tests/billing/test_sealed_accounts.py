@@ -15,6 +15,7 @@ from masthead.loading.subscriber_data import subscriber_data
 from masthead.store import accounts, find_store
 from masthead.store.billing.sealed import seal_iban, unseal_iban
 from masthead.store.secret import Secret
+from tests.circulation.desk import moment
 from tests.circulation.small_collecting import IBAN
 from tests.circulation.test_carrying import FULL, other
 from tests.loading.publisher import Publisher
@@ -50,11 +51,17 @@ def stored(publisher: Publisher) -> list[tuple[str | None, str]]:
         )
 
 
-def rekeyed(publisher: Publisher, monkeypatch: pytest.MonkeyPatch, old: Secret | None) -> Publisher:
-    """Give the database the key NEW, and open it again."""
+def rekeyed(
+    publisher: Publisher,
+    monkeypatch: pytest.MonkeyPatch,
+    old: Secret | None,
+    *,
+    at: str | None = None,
+) -> Publisher:
+    """Give the database the key NEW, at noon of a day in UTC, and open it again."""
     publisher.store.close()
     monkeypatch.setenv(SECRET_KEY, NEW)
-    unopened = find_store(publisher.url)
+    unopened = find_store(publisher.url, clock=None if at is None else lambda: moment(at))
     accounts.rekey(unopened, old)
     unopened.close()
     return Publisher(publisher.url, publisher.folder, is_there=True)
@@ -109,6 +116,21 @@ def test_a_lost_key_ends_the_mandates(
     (_, mandate) = found.table("mandates")
     assert "secret key of the database was lost" in mandate["reason"]
     assert mandate["iban_end"] == IBAN[-4:]
+    found.store.close()
+
+
+@pytest.mark.parametrize(
+    ("time_zone", "day"),
+    [("Pacific/Kiritimati", "2027-07-01"), ("Pacific/Pago_Pago", "2027-06-30")],
+)
+def test_a_mandate_of_a_lost_key_ends_on_the_day_of_its_account(
+    publisher: Publisher, monkeypatch: pytest.MonkeyPatch, time_zone: str, day: str
+) -> None:
+    with publisher.store.writer() as database, database.transaction():
+        database.change("UPDATE accounts SET time_zone = :zone", zone=time_zone)
+    before = publisher.table("mandates")[0]["status_since"]
+    found = rekeyed(publisher, monkeypatch, None, at="2027-06-30")
+    assert [row["status_since"] for row in found.table("mandates")] == [before, day]
     found.store.close()
 
 
