@@ -133,9 +133,10 @@ ON_CITUS = tests/store tests/loading tests/feed \
 	$(addprefix tests/circulation/test_,closing.py new_readers.py opening.py operation.py orders.py \
 		reopening.py reports.py who_is_who.py) \
 	$(addprefix tests/billing/test_,automatic_renewals.py bank_imports.py closed_months.py \
-		credit_notes.py debit_operators.py debit_returns.py debit_runs.py held_addresses.py \
-		journal.py letters.py mail_sending.py order_tax.py outbox.py payer_statements.py \
-		payments.py reminders.py renewing.py renewing_once.py) tests/console/test_sent_again.py
+		credit_notes.py debit_cancelling.py debit_operators.py debit_returns.py debit_runs.py \
+		held_addresses.py journal.py letters.py mail_sending.py order_tax.py outbox.py \
+		payer_statements.py payments.py reminders.py renewing.py renewing_list.py \
+		renewing_once.py) tests/console/test_sent_again.py
 
 test-citus: install-dev
 	@.ci/citus

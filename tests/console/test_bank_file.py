@@ -186,11 +186,13 @@ def test_the_parts_of_a_form_are_read_as_browsers_write_them() -> None:
     [
         ("multipart/form-data", body()),
         ("multipart/form-data; boundary=B", b"--B\r\n\r\n"),
+        ("multipart/form-data; boundary=B", body(b'; name="a"\r\n\r\nhalf').rpartition(b"--B")[0]),
         ("multipart/form-data; boundary=B", body(b"no name")),
         ("multipart/form-data; boundary=B", body(*[b'; name="a"\r\n\r\n'] * 100)),
     ],
 )
 def test_a_form_that_is_not_whole_is_refused(kind: str, sent_body: bytes) -> None:
+    """decisions, "Forms with files" (D-377): one that was cut off is not read as far as it came."""
     with pytest.raises(ValueError, match="form"):
         read_multipart(kind, sent_body)
 

@@ -107,6 +107,7 @@ MAY: dict[str, set[str]] = {
     "/issues/{id:int}/reopen": MANAGER,
     "/issues/{id:int}/file": MANAGER,
     "/renewals": EVERYBODY,
+    "/renewals/automatic": EVERYBODY,
     "/renewals/send": MANAGER,
     "/renewals/sent": MANAGER,
     "/renewals/{id:int}/effort": MANAGER,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from masthead.books import announcement_letters, automatic_renewals, renewals
+from masthead.books import Books, announcement_letters, automatic_renewals, renewals, renewing_list
 from masthead.books.catalogue import Bundle
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
@@ -12,6 +12,8 @@ from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
 from masthead.loading.letter_pdfs import copy_renewals, send_renewals, write_announcements
+
+_LISTED_AT_ONCE = 500
 
 
 @click.group("renewals")
@@ -205,7 +207,8 @@ def automatic(account: int | None, database: str, *, dry_run: bool) -> None:
     renewal_notice_days. Then each renewal whose announced day has come is ordered at the price that
     was announced, renewal_days before the last issue closes. An account that bills makes the
     invoice. The command may run any number of times a day: each renewal is announced and ordered
-    once.
+    once. With --dry-run, it also lists what renews automatically, as the console does: when, for
+    how much, and whether that was announced.
     """
     books = books_of(account, database)
     announced = automatic_renewals.announce(books, dry_run=dry_run)
@@ -221,7 +224,18 @@ def automatic(account: int | None, database: str, *, dry_run: bool) -> None:
             f"{counted(letters, 'announcement')} of today {goes} by letter: `masthead renewals "
             "announcements --to FILE.pdf` writes them"
         )
+    if dry_run:
+        _list(books)
     end_of(dry_run=dry_run)
+
+
+def _list(books: Books) -> None:
+    """Print each subscription that renews by consent."""
+    after: tuple[str, int] | None = renewing_list.FIRST
+    while after is not None:
+        found, after, _ = renewing_list.listed(books, after, _LISTED_AT_ONCE)
+        for each in found:
+            click.echo(printable(each.sentence))
 
 
 @renewals_group.command("announcements")

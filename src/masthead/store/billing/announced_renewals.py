@@ -89,7 +89,7 @@ CANDIDATE = f"""
 """The columns of :class:`Candidate`, for a consent ``v``, its subscription ``s`` (also ``d``), and
 a term ``t``."""
 
-_OF_CONSENTS = f"""
+OF_CONSENTS = f"""
     FROM renewal_consents AS v
     JOIN subscriptions AS s
         ON s.account_id = :account_id AND s.subscription_id = v.subscription_id
@@ -98,6 +98,7 @@ _OF_CONSENTS = f"""
     JOIN terms AS t ON t.account_id = :account_id AND t.subscription_id = v.subscription_id
         AND t.term_id = {PRESENT_TERM}
     """
+"""The consents ``v`` with their subscriptions ``s`` and ``d``, and the present terms ``t``."""
 
 _STANDING = f"""
     v.account_id = :account_id AND v.stopped_on IS NULL
@@ -154,7 +155,7 @@ def to_announce(
     return reading.rows_as(
         Candidate,
         f"""
-        SELECT {CANDIDATE} {_OF_CONSENTS}
+        SELECT {CANDIDATE} {OF_CONSENTS}
         WHERE {_STANDING} AND s.publication_id = :publication_id AND s.date_expired < :before
             AND v.subscription_id > :after AND NOT EXISTS (
                 SELECT 1 FROM announced_renewals AS a WHERE a.account_id = :account_id
@@ -174,7 +175,7 @@ def to_renew(reading: Reading, after: int, most: int) -> list[tuple[Announced, C
     """Return the announced renewals that are due today, after an id, by their ids."""
     rows = reading.rows(
         f"""
-        SELECT a.{", a.".join(Announced._fields)}, {CANDIDATE} {_OF_CONSENTS}
+        SELECT a.{", a.".join(Announced._fields)}, {CANDIDATE} {OF_CONSENTS}
         JOIN announced_renewals AS a ON a.account_id = :account_id AND a.consent_id = v.consent_id
             AND a.subscription_id = v.subscription_id AND a.term_id = t.term_id
             AND a.status = 'announced' AND a.renews_on <= :today AND a.announcement_id > :after
