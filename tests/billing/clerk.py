@@ -242,19 +242,20 @@ class Clerk:
             lambda: self.model.write_off(self.model.invoices[invoice], keep=keep),
         )
 
-    def _dispute(self, invoice: int, *, is_upheld: bool) -> bool:
-        found, order_id = self.model.invoices[invoice], self.order_id(invoice)
+    def _dispute(self, invoice: int) -> bool:
+        order_id = self.order_id(invoice)
+        return self._both(
+            lambda: disputes.dispute(self.desk.books, order_id, "never ordered"),
+            lambda: self.model.dispute(self.model.invoices[invoice]),
+        )
 
-        def product() -> None:
-            disputes.dispute(self.desk.books, order_id, "never ordered")
-            disputes.settle(self.desk.books, order_id, is_upheld=is_upheld)
-
-        def model() -> None:
-            if is_upheld:
-                self.model.end_everything(found)
-                self.model.note(found)
-
-        return self._both(product, model)
+    def _settle(self, invoice: int, *, is_upheld: bool) -> bool:
+        """Settle the dispute of an order."""
+        order_id = self.order_id(invoice)
+        return self._both(
+            lambda: disputes.settle(self.desk.books, order_id, is_upheld=is_upheld),
+            lambda: self.model.settle_dispute(self.model.invoices[invoice], is_upheld=is_upheld),
+        )
 
     def _cancel(self, term: int, *, refund: bool, later: int = 0) -> bool:
         """Cancel the subscription of a term: now, or after an issue that is to come."""

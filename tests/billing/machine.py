@@ -44,7 +44,8 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "refund": {"invoice": _PICK, "item": _PICK, "cents": _CENTS},
     "credit": {"invoice": _PICK, "item": _PICK, "cents": _CENTS},
     "write_off": {"invoice": _PICK, "keep": _YES},
-    "dispute": {"invoice": _PICK, "is_upheld": _YES},
+    "dispute": {"invoice": _PICK},
+    "settle": {"invoice": _PICK, "is_upheld": _YES},
     "cancel": {"term": _PICK, "refund": _YES, "later": st.sampled_from([0, 0, 1, 2])},
     "uncancel": {"term": _PICK},
     "erase": {"payer": _PICK, "refund": _YES},
@@ -89,7 +90,7 @@ def chosen(clerk: Clerk, name: str, numbers: dict[str, Any]) -> dict[str, Any] |
         given[argument] = clerk.payers[given[argument] % len(clerk.payers)]
     if name == "erase" and (len(clerk.payers) < 2 or numbers["payer"] < 4):
         return None
-    if name in {"credit", "refund", "dispute"} and model.invoices[given["invoice"]].is_fee:
+    if name in {"credit", "refund", "dispute", "settle"} and model.invoices[given["invoice"]].is_fee:
         return None
     if name == "pay":
         invoice = given["invoice"]

@@ -246,6 +246,18 @@ class Billing:
             if (most := self.most_back(invoice, item)) or not is_over:
                 self.give_back(invoice, item, most)
 
+    def dispute(self, invoice: Invoice) -> None:
+        check(not invoice.is_disputed)
+        invoice.is_disputed = True
+
+    def settle_dispute(self, invoice: Invoice, *, is_upheld: bool) -> None:
+        """A dispute ends; if it is upheld, so does the order."""
+        check(invoice.is_disputed)
+        invoice.is_disputed = False
+        if is_upheld:
+            self.end_everything(invoice)
+            self.note(invoice)
+
     def stop(self, invoice: Invoice) -> None:
         """What an invoice would pay for ends; products were sent."""
         for item in invoice.items:

@@ -117,6 +117,7 @@ class Invoice:
     written: int = 0
     is_paid: bool = False
     is_receipt: bool = False
+    is_disputed: bool = False
     settled_on: str = ""
     came_back: str = ""
 

@@ -79,12 +79,13 @@ class Reminders:
 
     @staticmethod
     def can_be_reminded(billing: Billing, number: int) -> bool:
-        """Whether it is no fee, its payer is there, and its money does not come by the bank."""
+        """Whether it is no fee, undisputed, of a payer who is there, and not for the bank."""
         invoice = billing.invoices[number]
         states = {each.state for each in billing.debits.claims if each.invoice == number}
         by_bank = invoice.payer in billing.debits.signed and "returned" not in states
         is_with_bank = by_bank or "sent" in states
-        return not invoice.is_fee and not is_with_bank and invoice.payer not in billing.erased
+        is_owed = not invoice.is_fee and not invoice.is_disputed
+        return is_owed and not is_with_bank and invoice.payer not in billing.erased
 
     def remind(self, billing: Billing) -> None:
         """Use credits, then write a letter to each payer, and do what the levels say."""

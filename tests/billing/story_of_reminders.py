@@ -31,7 +31,10 @@ STORY: list[tuple[str, dict[str, Any]]] = [
     ("pass_days", {"days": 20}),
     ("give_back", {"claim": 0, "fee": 0}),
     ("hand_in", {"days": 14}),
+    # What is disputed waits, too.
+    ("dispute", {"invoice": 1}),
     _REMIND,
+    ("settle", {"invoice": 1, "is_upheld": False}),
     _REMIND,
     # The second level has a fee. A credit is used before, and a payment settles the fee last.
     ("cancel_invoice", {"invoice": 2}),

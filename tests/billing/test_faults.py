@@ -27,9 +27,6 @@ ALWAYS_FOUND = {
 }
 """Faults that the short form plants too."""
 
-NOT_IN_THE_MODEL = {"a disputed order is reminded of"}
-"""Faults that ``test_reminder_faults`` finds: in the model, a dispute is settled at once."""
-
 
 @LONG_ON_SQLITE
 def test_the_story_is_what_the_model_says(shared: Desk) -> None:
@@ -59,7 +56,6 @@ def test_the_story_finds_each_fault(
     [
         pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG)
         for fault in FAULTS_OF_REMINDERS
-        if fault not in NOT_IN_THE_MODEL
     ],
 )
 def test_the_story_of_reminders_finds_each_fault(
