@@ -67,6 +67,9 @@ _OFTEN = {"order": 5, "pay": 8, "reverse": 3, "pay_back": 2, "write_off": 2, "cl
 _OFTEN |= {"credit": 2, "refund": 2, "pass_days": 4, "hand_in": 4, "collect": 4, "give_back": 4}
 _OFTEN |= {"remind": 5}
 _NAMES = [name for name in _NUMBERS for _ in range(_OFTEN.get(name, 1))]
+_OF_ORDERS = {"credit", "refund", "dispute", "settle"}
+"""What is done to an order, which the fee of a reminder does not have."""
+
 STEPS = st.sampled_from(_NAMES).flatmap(
     lambda name: st.tuples(st.just(name), st.fixed_dictionaries(_NUMBERS[name]))
 )
@@ -90,7 +93,7 @@ def chosen(clerk: Clerk, name: str, numbers: dict[str, Any]) -> dict[str, Any] |
         given[argument] = clerk.payers[given[argument] % len(clerk.payers)]
     if name == "erase" and (len(clerk.payers) < 2 or numbers["payer"] < 4):
         return None
-    if name in {"credit", "refund", "dispute", "settle"} and model.invoices[given["invoice"]].is_fee:
+    if name in _OF_ORDERS and model.invoices[given["invoice"]].is_fee:
         return None
     if name == "pay":
         invoice = given["invoice"]

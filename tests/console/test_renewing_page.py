@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.billing.renewing import ANNOUNCED, night, reader, sell_two_issues
 from tests.console.browser import text_of
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 PAGE = "/renewals/automatic"
 
 
+@pytest.mark.usefixtures("bureau")
 def test_finance_and_managers_find_the_list_where_they_look(office: Office) -> None:
     for role, page in (("finance", "/money"), ("manager", "/renewals")):
         browser = office.console.signed_in(role)
