@@ -39,6 +39,7 @@ KINDS: tuple[Confirmed, ...] = get_args(Confirmed)
 URL = "https://pages.example/tide/sign-in/link/abcDEF"
 GIVEN: dict[str, Any] = {
     "publication": "Tide",
+    "called": "Ada Ash",
     "address": "Ada Ames\n1 Oak\nCork",
     "begins_on": "2026-05-01",
     "first_issue": "May 2026",

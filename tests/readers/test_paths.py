@@ -33,6 +33,23 @@ def test_other_paths_are_not_found(pages: Pages, path: str) -> None:
     assert pages.browser().client.get(path).status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("wanted", "language", "said"),
+    [
+        ("de-AT, en;q=0.5", "de", "Diese Seite gibt es nicht."),
+        ("fr", "en", "There is no such page."),
+    ],
+)
+def test_a_page_without_a_site_has_the_language_of_the_browser(
+    pages: Pages, wanted: str, language: str, said: str
+) -> None:
+    for path in ("/none/", "/static/x.css", "/a/b/c/d"):
+        answer = pages.browser().client.get(path, headers={"Accept-Language": wanted})
+        assert answer.status_code == 404
+        assert f'<html lang="{language}">' in answer.text
+        assert said in answer.text
+
+
 def test_the_look_is_the_publishers(pages: Pages) -> None:
     browser = pages.browser()
     assert "--brand: #1f4e79" in browser.get("look.css").text

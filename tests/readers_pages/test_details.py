@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
+from masthead.books import billing_settings
+from tests.billing.outboxes import MAIL_FROM
 from tests.readers_books.household import ADA, BEN
 from tests.readers_pages.house import errors_of, said_after, send, text_of
 
@@ -37,6 +41,20 @@ def test_a_new_address_holds_for_the_chosen_subscriptions(house: House) -> None:
     assert "7 Elm" not in other
 
 
+@pytest.mark.parametrize(
+    ("language", "subject"),
+    [("en", "The address of your subscription"), ("de", "Die Adresse Ihres Abonnements")],
+)
+def test_the_mail_that_confirms_a_change_has_the_language_of_the_page(
+    house: House, language: str, subject: str
+) -> None:
+    billing_settings.set_values(house.desk.books, {"mail_from": MAIL_FROM})
+    browser, key = house.signed_in(BEN, language), house.subscriptions.ben
+    assert send(browser, "address", {**ADDRESS, f"subscription_{key}": "1"}).status_code == 303
+    (mail,) = house.desk.table("mails")
+    assert str(mail["subject"]).startswith(subject)
+
+
 def test_an_address_for_nothing_is_refused(house: House) -> None:
     browser, key = house.signed_in(BEN), house.subscriptions.ben
     refused = send(browser, "address", ADDRESS)
@@ -52,6 +70,18 @@ def test_another_readers_subscription_does_not_move(house: House) -> None:
     assert "7 Elm" not in text_of(
         house.signed_in(ADA).get(f"subscriptions/{house.subscriptions.ada}")
     )
+
+
+def test_a_reader_changes_the_own_name(house: House) -> None:
+    browser = house.signed_in(BEN)
+    assert 'value="Ames"' in browser.get("address/name").text
+    form = {"first_name": "Ben", "last_name": "<Ash>"}
+    said = said_after(browser, browser.post("address/name", form))
+    assert "The new name is noted." in said
+    assert "Ben <Ash>" in text_of(browser.get())
+    refused = browser.post("address/name", {"first_name": "", "last_name": ""})
+    assert (refused.status_code, list(errors_of(refused))) == (400, ["last_name"])
+    assert "Ash" not in house.signed_in(ADA).get().text
 
 
 def test_where_addresses_are_switched_off_the_page_is_not_there(house: House) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from masthead.books import reader_requests
 from tests.readers_books.household import ADA, BEN
 from tests.readers_pages.house import errors_of, said_after, send, text_of
 
@@ -44,6 +45,17 @@ def test_a_message_and_a_wish_for_erasure_come_to_the_desk(house: House) -> None
     assert house.desk.rows(REQUESTS) == [("message", "Hello"), ("erasure", "Please")]
     house.set(erasure="no")
     assert browser.post("data/erasure").status_code == 404
+
+
+def test_the_first_page_lists_what_a_reader_asked_and_when_it_was_answered(house: House) -> None:
+    browser = house.signed_in(BEN)
+    assert "What you asked us" not in text_of(browser.get())
+    browser.post("data/message", {"text": "<b>Hello</b>"})
+    assert "Your message: <b>Hello</b> 15 April 2026 waits for an answer" in text_of(browser.get())
+    (asked,) = reader_requests.waiting(house.desk.books)
+    reader_requests.answer(house.desk.books, asked.reader_request_id)
+    assert "<b>Hello</b> 15 April 2026 answered on 15 April 2026" in text_of(browser.get())
+    assert "Hello" not in house.signed_in(ADA).get().text
 
 
 def test_an_empty_message_is_refused_beside_its_field(house: House) -> None:

@@ -12,6 +12,7 @@ from masthead.billing.mail_texts import MailWords, amount_of, day_of, one_line
 from masthead.billing.printed import Language
 
 Confirmed = Literal[
+    "contact",
     "address",
     "subscription_address",
     "temporary_address",
@@ -73,6 +74,11 @@ _TEXTS: dict[Language, dict[str, str]] = {
 
 _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
     "en": {
+        "contact": (
+            "Your name was changed",
+            "we have changed your name. It is now:",
+            "{called}",
+        ),
         "address": (
             "Your address was changed",
             "we have changed your address. It is now:",
@@ -148,6 +154,11 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
         ),
     },
     "de": {
+        "contact": (
+            "Ihr Name wurde geändert",
+            "wir haben Ihren Namen geändert. Er lautet jetzt:",
+            "{called}",
+        ),
         "address": (
             "Ihre Adresse wurde geändert",
             "wir haben Ihre Adresse geändert. Sie lautet jetzt:",

@@ -60,6 +60,8 @@ class Books:
         self.account_id = account_id
         self.actor = actor
         self.reader_id = reader_id
+        self.language = ""
+        """The language of mails that confirm what a reader does; "" is the first of the pages."""
         self._has_time_limit = has_time_limit
         self._form = form
         self._within = within
@@ -152,6 +154,8 @@ class Books:
             yield reading
 
     def _inside(self, within: Reading) -> "Books":
-        return Books(
+        made = Books(
             self.store, self.account_id, self.actor, within=within, reader_id=self.reader_id
         )
+        made.language = self.language
+        return made

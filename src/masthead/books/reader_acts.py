@@ -64,7 +64,7 @@ class Act(NamedTuple):
     ) -> None:
         """Queue the mail that confirms what the reader did (``billing.reader_mails.VALUES``).
 
-        The name of the subscription's publication is added.
+        It has the language of the books. The name of the subscription's publication is added.
         """
         if subscription_id is not None:
             values["publication"] = publication_of(self.change, subscription_id)
@@ -74,6 +74,7 @@ class Act(NamedTuple):
             kind,
             values,
             subscription_id=subscription_id,
+            language=self.books.language,
         )
 
 

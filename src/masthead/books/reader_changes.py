@@ -12,6 +12,7 @@ from masthead.books import (
     reader_answers,
     reader_cancelling,
     reader_copies,
+    reader_details,
     reader_orders,
     reader_pauses,
     reader_renewing,
@@ -46,6 +47,7 @@ _SAID = {
 Undoing = Callable[[Books, Operation, ReaderChange], None]
 
 _UNDOING: dict[str, Undoing] = {
+    "contact": lambda _books, change, made: reader_details.undo(change, made),
     "address": lambda _books, change, made: reader_addresses.undo(change, made),
     "subscription_address": lambda _books, change, made: reader_addresses.undo(change, made),
     "temporary_address": lambda _books, change, made: reader_addresses.undo(change, made),

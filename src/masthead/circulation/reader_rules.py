@@ -48,6 +48,7 @@ REFUSALS: Mapping[str, str] = {
     "consent_missing": "Confirm that you agree.",
     "payment_unknown": "Choose how you pay.",
     "no_mandate": "We have no mandate to collect from your bank account. Choose another way.",
+    "name_missing": "Enter a first name or a last name.",
     "recipient_missing": "Enter the name of the person who gets the gift.",
     "issue_unknown": "Choose an issue that was sent to you.",
     "asked_enough": "You have asked us several times. Please wait for an answer.",

@@ -64,6 +64,7 @@ _SAVED = marked("This was saved already.")
 _BUSY = marked("Too many others are here at this moment. Try again in a moment.")
 _AWAY_TITLE = marked("Try again in a moment")
 _AWAY = marked("We cannot reach our records now. Nothing was changed; try again in a moment.")
+_FAULT = marked("This is a fault of these pages. Nothing was changed. Its number is %(fault)s.")
 
 _log = get_logger()
 
@@ -122,7 +123,7 @@ def _endpoint(path: str) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
         page = pages.get("GET" if request.method == "HEAD" else request.method)
         if page is None:
-            said = marked("This page does not accept that.")
+            said = problems.NOT_ACCEPTED
             return await to_thread.run_sync(problem, request, 405, _NOT_POSSIBLE, said)
         turns = None
         if page.method == "POST":
@@ -242,24 +243,24 @@ async def _root(request: Request) -> Response:
             with store.reader() as connection:
                 names = sites(connection)
         except StoreUnavailable:
-            return retry(problems.bare(503, _AWAY_TITLE, _AWAY))
+            return retry(problems.bare(request, 503, _AWAY_TITLE, _AWAY))
         if len(names) != 1:
-            return problems.bare(404, problems.NOT_FOUND, problems.NO_PAGE)
+            return problems.bare(request, 404, problems.NOT_FOUND, problems.NO_PAGE)
         return RedirectResponse(f"/{names[0]}/", 303)
 
     return await to_thread.run_sync(respond)
 
 
-async def _fault(_: Request, fault: str) -> Response:
-    said = f"This is a fault of these pages. Nothing was changed. Its number is {fault}."
-    return problems.bare(500, problems.FAULT, said)
+async def _fault(request: Request, fault: str) -> Response:
+    return problems.bare(request, 500, problems.FAULT, _FAULT, fault=fault)
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        response = problems.bare(404, problems.NOT_FOUND, problems.NO_PAGE)
+        response = problems.bare(request, 404, problems.NOT_FOUND, problems.NO_PAGE)
     else:
-        response = problems.bare(error.status_code, _NOT_POSSIBLE, f"{error.detail}.")
+        said = problems.NOT_ACCEPTED
+        response = problems.bare(request, error.status_code, _NOT_POSSIBLE, said)
     response.headers.update(error.headers or {})
     return response

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from masthead.books.reader_home import Address, Document, Gift, Home, Issue, Next, Subscription
+from masthead.books.reader_requests import Request
 from masthead.contract.moments import in_words
 from masthead.readers.words import Words
 from masthead.web.words import marked
@@ -31,6 +32,13 @@ KINDS: Mapping[str, str] = {
     "receipt": marked("Receipt %(number)s"),
     "credit_note": marked("Credit note %(number)s"),
 }
+
+ASKED: Mapping[str, str] = {
+    "missing_copy": marked("A copy is missing: %(issue)s"),
+    "erasure": marked("Erase my data"),
+    "message": marked("Your message"),
+}
+"""How each kind of request to the desk is called."""
 
 
 class IssueShown(NamedTuple):
@@ -83,6 +91,16 @@ class DocumentShown(NamedTuple):
     state: str
 
 
+class RequestShown(NamedTuple):
+    """A request to the desk in words; ``mood`` is the kind of the badge with its ``state``."""
+
+    title: str
+    day: str
+    text: str
+    state: str
+    mood: str
+
+
 class HomeShown(NamedTuple):
     """The first page of a reader in words."""
 
@@ -108,6 +126,17 @@ def home_in_words(home: Home, words: Words) -> HomeShown:
         [(title, path) for title, path, is_offered in offers if is_offered],
         [_document(each, home, words) for each in home.documents],
     )
+
+
+def request_in_words(asked: Request, words: Words) -> RequestShown:
+    """Return a request to the desk in words: whether it waits, or when it was answered."""
+    if asked.answered_at:
+        state = words.gettext("answered on %(day)s", day=words.day(asked.answered_at))
+    else:
+        state = words.gettext("waits for an answer")
+    title = words.gettext(ASKED[asked.kind], issue=asked.issue or "")
+    mood = "good" if asked.answered_at else "warn"
+    return RequestShown(title.strip(), asked.made_at, asked.text or "", state, mood)
 
 
 def subscription_in_words(home: Home, each: Subscription, words: Words) -> Shown:

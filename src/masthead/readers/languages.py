@@ -51,6 +51,11 @@ def offered(languages: Sequence[str]) -> tuple[str, ...]:
     return tuple(each for each in languages if each in _known()) or (SOURCE,)
 
 
+def known() -> tuple[str, ...]:
+    """Return all languages that have a catalogue, English first."""
+    return (SOURCE, *sorted(_known() - {SOURCE}))
+
+
 @cache
 def _known() -> frozenset[str]:
     return frozenset((SOURCE, *(path.name for path in LOCALES.iterdir() if path.is_dir())))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from masthead.books import opening
+from masthead.books import Books, opening
 from masthead.books.opening import Account
 from masthead.circulation.page_settings import PageSettings
 from masthead.errors import MastheadError
@@ -63,6 +63,12 @@ class PageRequest(WebRequest):
     def reader_id(self) -> int | None:
         """The reader who is signed in; None before a sign-in."""
         return self.reader
+
+    def books_for(self, what: str, then: str = "") -> Books:
+        """Return the books for changes; mails that confirm them have the language of the page."""
+        books = super().books_for(what, then)
+        books.language = self.language
+        return books
 
     def _speak(self, connection: Connection) -> None:
         super()._speak(connection)

@@ -25,4 +25,4 @@ class ReadersProtocol(PageProtocol):
 
     def page_of(self, refusal: Refusal) -> Response:
         """Return the bare page that says why a request is refused."""
-        return bare(refusal.status, "Not possible", as_sentence(refusal.sentence))
+        return bare(None, refusal.status, "Not possible", as_sentence(refusal.sentence))

@@ -1,8 +1,8 @@
-"""The reader's own address: it moves with all subscriptions that the reader chooses."""
+"""The reader's own name and address; the address moves with the subscriptions that are chosen."""
 
 from starlette.responses import Response
 
-from masthead.books import reader_addresses, reader_home
+from masthead.books import reader_addresses, reader_details, reader_home
 from masthead.books.reader_addresses import Wanted
 from masthead.books.reader_home import Home, Subscription
 from masthead.circulation.page_settings import PageSettings
@@ -13,6 +13,7 @@ from masthead.readers.home_view import title_of
 from masthead.readers.page_request import PageRequest, get, post
 
 _PATH = "address"
+_NAME_PATH = "address/name"
 
 
 def show_details(request: PageRequest) -> Response:
@@ -49,6 +50,41 @@ def change(request: PageRequest) -> Response:
         )
 
     return save(request, form, make, _PATH) or _page(request, home, form)
+
+
+def show_name(request: PageRequest) -> Response:
+    """Show the form with the reader's name."""
+    person = reader_home.home(request.books, request.subscriber_id).reader
+    names = {"first_name": person.first_name or "", "last_name": person.last_name or ""}
+    return _name_page(request, request.new_form(names))
+
+
+def rename(request: PageRequest) -> Response:
+    """Save the reader's name."""
+    form = request.new_form()
+
+    def make() -> str:
+        books = request.books_for("name", request.at(_PATH))
+        reader_details.rename(books, request.subscriber_id, form["first_name"], form["last_name"])
+        return request.gettext("The new name is noted.")
+
+    return save(request, form, make, _PATH) or _name_page(request, form)
+
+
+def _name_page(request: PageRequest, form: Form) -> Response:
+    first, last = request.gettext("First name"), request.gettext("Last name")
+    page = FormPage(
+        request.gettext("Your name"),
+        request.gettext("Save the name"),
+        [
+            Field("first_name", first, complete="given-name"),
+            Field("last_name", last, complete="family-name"),
+        ],
+        back=_PATH,
+        back_title=request.gettext("Your address"),
+        below=[request.gettext("Your addresses with the former name get the new one, too.")],
+    )
+    return show(request, page, form)
 
 
 def _page(request: PageRequest, home: Home, form: Form) -> Response:
@@ -91,6 +127,7 @@ def _page(request: PageRequest, home: Home, form: Form) -> Response:
         times=fields,
         times_title=request.gettext("What goes there"),
         noted=[],
+        name_path=_NAME_PATH,
     )
 
 
@@ -118,4 +155,6 @@ def _is_offered(settings: PageSettings) -> bool:
 pages = [
     get(_PATH, show_details, _is_offered),
     post(_PATH, change, _is_offered),
+    get(_NAME_PATH, show_name, _is_offered),
+    post(_NAME_PATH, rename, _is_offered),
 ]

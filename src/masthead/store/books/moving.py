@@ -1,5 +1,6 @@
 """The subscriptions and bills that move with a reader."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.store.books.operation import Operation, Reading
@@ -111,6 +112,40 @@ def labels_with(books: Reading, subscriber_id: int, name: tuple[str | None, str 
         old_last=name[1] or "",
     )
     return count or 0
+
+
+def labelled(books: Reading, subscriber_id: int, name: tuple[str | None, str | None]) -> list[int]:
+    """Return the ids of the addresses of a reader that have a first and last name."""
+    return books.column_as(
+        int,
+        f"SELECT address_id FROM addresses WHERE {_NAMED}",
+        subscriber_id=subscriber_id,
+        old_first=name[0] or "",
+        old_last=name[1] or "",
+    )
+
+
+def restore_labels(
+    books: Operation,
+    address_ids: Iterable[int],
+    before: tuple[str | None, str | None],
+    after: tuple[str | None, str | None],
+) -> None:
+    """Give those of some addresses that have one first and last name another."""
+    for address_id in address_ids:
+        books.change(
+            """
+            UPDATE addresses SET first_name = :first, last_name = :last, commit_id = :commit_id
+            WHERE account_id = :account_id AND address_id = :address_id
+                AND coalesce(first_name, '') = :old_first AND coalesce(last_name, '') = :old_last
+            """,
+            address_id=address_id,
+            first=after[0],
+            last=after[1],
+            old_first=before[0] or "",
+            old_last=before[1] or "",
+            commit_id=books.commit_id,
+        )
 
 
 _NAMED = """account_id = :account_id AND subscriber_id = :subscriber_id
