@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from masthead.books import gift_cards
 from tests.console.browser import input_values
+from tests.documents.shown import lines_of, made
 from tests.readers_books.household import ADA, BEN, show_bundle
 from tests.readers_pages.house import errors_of, said_after, send, text_of
 
@@ -65,6 +67,47 @@ def test_a_gift_names_its_recipient(house: House) -> None:
     card = browser.get(path)
     assert (card.headers["content-type"], card.content[:5]) == ("application/pdf", b"%PDF-")
     assert house.signed_in(ADA).get(path).status_code == 404
+
+
+def test_the_card_of_a_gift_has_the_message_and_the_day(house: House) -> None:
+    show_bundle(house.desk)
+    browser = house.signed_in(BEN)
+    words = 'Enjoy #panic("it") *all*\nyour Ben'
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT, "message": words}
+    seen = send(browser, "gift?offer=1", {**form, "begins": "2026-05-15"})
+    assert 'Enjoy #panic("it") *all* your Ben' in text_of(seen)
+    sent = {**input_values(seen.text), "change": "", "message": words}
+    assert "Thank you" in said_after(browser, browser.post("gift", sent, token=""))
+    (order,) = re.findall(r"order/(\d+)", browser.get().text)
+    assert browser.get(f"order/{order}/card.pdf").content[:5] == b"%PDF-"
+    found = gift_cards.cards_of(house.desk.books, BEN, int(order))
+    (card,) = found.cards
+    assert (card.message, card.begins_on) == (words, "2026-05-15")
+    assert words.replace("\n", " ") in lines_of(made(card, found.appearance))
+
+
+def test_a_message_that_is_too_long_for_a_card_is_refused(house: House) -> None:
+    show_bundle(house.desk)
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT, "message": "x" * 501}
+    refused = send(house.signed_in(BEN), "gift?offer=1", form)
+    assert refused.status_code == 400
+    assert errors_of(refused) == {"message": "This text is too long: 500 characters are the most."}
+
+
+def test_an_order_that_is_sent_again_leads_to_its_order(house: House) -> None:
+    show_bundle(house.desk)
+    browser = house.signed_in(BEN)
+    seen = send(browser, "buy?offer=1", {"offer": "1", "payment": "invoice"})
+    sent = {**input_values(seen.text), "change": ""}
+    first = browser.post("buy", sent, token="")
+    before = house.desk.rows(ORDERS)
+    shown = said_after(browser, first)
+    again = browser.post("buy", sent, token="")
+    assert said_after(browser, again) == f"This was saved already. {shown}"
+    assert house.desk.rows(ORDERS) == before
+    other = house.signed_in(ADA)
+    assert other.client.get(again.headers["location"]).status_code == 404
+    assert browser.get("order/sent/x").status_code == 404
 
 
 def test_a_gift_without_a_name_is_refused_beside_its_field(house: House) -> None:

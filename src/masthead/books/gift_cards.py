@@ -17,7 +17,7 @@ from masthead.documents.rendering import Appearance, Renderer
 from masthead.errors import NotFound
 from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.settings import settings_of
-from masthead.store.books import reader_home
+from masthead.store.books import reader_changes, reader_home
 from masthead.store.page_settings import settings_of as page_settings_of
 
 
@@ -39,7 +39,8 @@ def cards_of(
 ) -> Cards:
     """Return the cards for the gifts of an order that a reader paid for, one for each gift.
 
-    The name and the look are those of the readers' pages. Raises NotFound if the order is not the
+    Without ``begins_on`` and ``message``, they are those that the payer gave with the order. The
+    name and the look are those of the readers' pages. Raises NotFound if the order is not the
     reader's, or has no gift.
     """
     with books.read() as reading:
@@ -51,6 +52,14 @@ def cards_of(
         ]
         if not gifts:
             raise NotFound(f"order {order_id} is not an order of yours with a gift")
+        noted = next(
+            (
+                each.after
+                for each in reader_changes.orders_of(reading, subscriber_id)
+                if each.after and each.after["order_id"] == order_id
+            ),
+            {},
+        )
         settings, pages = settings_of(reading), page_settings_of(reading)
         seller = msgspec.structs.replace(
             seller_of(settings), name=publisher_name(reading), email=pages.contact
@@ -67,8 +76,8 @@ def cards_of(
                 reader=printable(" ".join(filter(None, (each.first_name, each.last_name)))),
                 payer=printable(" ".join(filter(None, (payer.first_name, payer.last_name)))),
                 bundle=printable(each.bundle or ""),
-                begins_on=begins_on,
-                message=message,
+                begins_on=begins_on or noted.get("begins") or None,
+                message=message or noted.get("message", ""),
             )
             for each in gifts
         ]

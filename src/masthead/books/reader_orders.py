@@ -20,7 +20,7 @@ from masthead.errors import BadInput, NotFound
 from masthead.store import page_settings
 from masthead.store.billing.invoices import invoice_of_order
 from masthead.store.billing.mandates import mandates_of
-from masthead.store.books import reader_home, reader_page
+from masthead.store.books import reader_changes, reader_home, reader_page
 from masthead.store.books.catalogue import Line, lines_by_bundle, publications
 from masthead.store.books.operation import Operation, Reading, mode_of
 from masthead.store.books.order_details import show_order
@@ -33,6 +33,8 @@ Payment = Literal["invoice", "mandate", "shop"]
 """How a reader pays: by invoice, by the mandate that the reader gave, or at the shop."""
 
 _NAME_MAX = 100
+MESSAGE_MAX = 500
+"""The most characters of the message on the card of a gift."""
 
 
 class BundleLine(NamedTuple):
@@ -68,7 +70,8 @@ class Wanted(NamedTuple):
 
     ``subscription_id`` is the one to renew. Of a gift, ``recipient`` has some of
     ``circulation.addresses.FIELDS`` with a name, and ``begins`` is the day from which its issues
-    come; None is the next one.
+    come; None is the next one. ``message`` stands on its card. ``form`` is what identifies the form
+    by which it was ordered, "" for nothing (:func:`of_form`).
     """
 
     use: Use
@@ -77,6 +80,8 @@ class Wanted(NamedTuple):
     subscription_id: int | None = None
     recipient: Mapping[str, str] = {}
     begins: str | None = None
+    message: str = ""
+    form: str = ""
 
 
 class Ordered(NamedTuple):
@@ -194,6 +199,8 @@ def order(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = F
         if bundle is None:
             raise refused("not_for_sale", field="bundle")
         _check_payment(change, subscriber_id, wanted.payment)
+        message = wanted.message.replace("\r\n", "\n").strip()
+        check_text(message, "message", MESSAGE_MAX, has_lines=True)
         item, first_issue = _item(act, wanted)
         placed = orders.place(act.books, Order(Person(subscriber_id=subscriber_id), (item,)))
         shown = show_order(change.connection, change.account_id, placed.order_id)
@@ -211,7 +218,16 @@ def order(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = F
             item.recipient.name if wanted.use == "gift" else "",
             first_issue,
         )
-        after = {"order_id": placed.order_id, "use": wanted.use, "payment": wanted.payment}
+        after: dict[str, str | int] = {
+            "order_id": placed.order_id,
+            "use": wanted.use,
+            "payment": wanted.payment,
+        }
+        if wanted.use == "gift":
+            # The card says both; they are erased with the reader.
+            after |= {"begins": wanted.begins or "", "message": message}
+        if wanted.form:
+            after["form"] = wanted.form
         act.note("order", wanted.subscription_id, {}, after)
         said = number or str(placed.order_id)
         if wanted.use == "gift":
@@ -261,6 +277,18 @@ def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
             reading.currency,
             link,
         )
+
+
+def of_form(books: Books, subscriber_id: int, form: str) -> int:
+    """Return the id of the reader's order that was placed by a form.
+
+    Raises NotFound if none was.
+    """
+    with books.read() as reading:
+        for each in reader_changes.orders_of(reading, subscriber_id):
+            if form and (each.after or {}).get("form") == form:
+                return int((each.after or {})["order_id"])
+    raise not_yours()
 
 
 def undo(books: Books, change: Operation, made: ReaderChange) -> None:

@@ -1,5 +1,6 @@
 """Renew, buy and give: the offers, the order before it is placed, and the order after."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -28,7 +29,9 @@ _GIFT_FIELDS = (
     "zip_code",
     "country",
     "begins",
+    "message",
 )
+_ONCE = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class OfferShown(NamedTuple):
@@ -93,7 +96,11 @@ def gift(request: PageRequest) -> Response:
 
 def show_order(request: PageRequest) -> Response:
     """Show an order of the reader, with the link by which it is paid."""
-    found = reader_orders.show(request.books, request.subscriber_id, request.ids["id"])
+    return _ordered(request, request.ids["id"])
+
+
+def _ordered(request: PageRequest, order_id: int) -> Response:
+    found = reader_orders.show(request.books, request.subscriber_id, order_id)
     words = request.words
     facts = [
         (request.gettext("Ordered"), ", ".join(found.items)),
@@ -115,6 +122,12 @@ def show_order(request: PageRequest) -> Response:
         shop_link=found.link or "",
         card_path=f"order/{found.order_id}/card.pdf" if is_gift else "",
     )
+
+
+def show_sent(request: PageRequest) -> Response:
+    """Show the order that a form placed, which was sent again."""
+    once = str(request.ids["once"])
+    return _ordered(request, reader_orders.of_form(request.books, request.subscriber_id, once))
 
 
 def card(request: PageRequest) -> Response:
@@ -177,11 +190,13 @@ def _order(request: PageRequest, shop: Shop) -> Response:
     is_sure = bool(form["sure"])
     with form.refusing():
         # The path of the new order is known once it is placed; a form that is sent again leads to
-        # the first page, and orders nothing.
-        books = request.books_for("order", request.at()) if is_sure else request.books_for("order")
-        done = reader_orders.order(
-            books, request.subscriber_id, _wanted(shop, form), dry_run=not is_sure
-        )
+        # the order by its one-time value, and orders nothing.
+        once = request.form.get("once", "")
+        once = once if is_sure and _ONCE.fullmatch(once) else ""
+        then = request.at(f"order/sent/{once}" if once else "")
+        books = request.books_for("order", then if is_sure else "")
+        wanted = _wanted(shop, form)._replace(form=once)
+        done = reader_orders.order(books, request.subscriber_id, wanted, dry_run=not is_sure)
         if is_sure:
             return request.go(request.at(f"order/{done.order_id}"))
         return _sure_page(request, shop, home, chosen, form, done)
@@ -198,6 +213,7 @@ def _wanted(shop: Shop, form: Form) -> Wanted:
         shop.subscription_id,
         address_page.address_of(form) if shop.use == "gift" else {},
         form["begins"] or None,
+        form["message"] if shop.use == "gift" else "",
     )
 
 
@@ -218,6 +234,7 @@ def _sure_page(
         will.insert(1, (request.gettext("For"), ", ".join(lines)))
         begins = done.first_issue or request.gettext("the next issue")
         will.insert(2, (request.gettext("Begins with"), begins))
+        will.append((request.gettext("On the card"), form["message"]))
     hidden = [(name, form[name]) for name in ("payment", *_GIFT_FIELDS) if form[name]]
     total = request.words.money(done.cents, done.currency)
     tax = _tax(request, done.tax, done.currency)
@@ -312,5 +329,6 @@ pages: list[Page] = [
     get("gift", show_gift, _may_give),
     post("gift", gift, _may_give),
     get("order/{id:int}", show_order, _may_order),
+    get("order/sent/{once}", show_sent, _may_order),
     get("order/{id:int}/card.pdf", card, _may_give),
 ]

@@ -90,6 +90,18 @@ def of_reader(reading: Reading, subscriber_id: int, most: int) -> list[ReaderCha
     return [_changed(row) for row in rows]
 
 
+def orders_of(reading: Reading, subscriber_id: int) -> list[ReaderChange]:
+    """Return the orders that a reader placed on the pages, the newest first."""
+    rows = reading.rows(
+        f"""
+        SELECT {_COLUMNS} FROM reader_changes
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id AND kind = 'order'
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return sorted(map(_changed, rows), key=lambda each: -each.reader_change_id)
+
+
 def mark_undone(change: Operation, reader_change_id: int, by: str) -> None:
     """Note that a change was taken back now."""
     change.change(
