@@ -27,6 +27,11 @@ def rename(desk: Desk, first: str, last: str, *, dry_run: bool = False) -> str:
     return reader_details.rename(books, ADA, first, last, dry_run=dry_run).sentence
 
 
+def label(desk: Desk, key: int, first: str | None, last: str | None) -> None:
+    """Give Ada another address with a name."""
+    desk.put("addresses", address_id=key, subscriber_id=ADA, first_name=first, last_name=last)
+
+
 def labels(desk: Desk) -> list[tuple[object, ...]]:
     return desk.rows(
         "SELECT address_id, first_name, last_name FROM addresses "
@@ -36,12 +41,14 @@ def labels(desk: Desk) -> list[tuple[object, ...]]:
 
 def test_a_new_name_stands_on_the_labels_too_and_is_confirmed(household: Desk) -> None:
     billing_settings.set_values(household.books, {"mail_from": MAIL_FROM})
-    household.put("addresses", address_id=77, subscriber_id=ADA, last_name="Ames Ltd")
+    label(household, 77, None, "Ames Ltd")
+    label(household, 78, "Ada", "Ames")
     said = rename(household, " Ada\n Maria", "Ash")
     assert said == "subscriber 1: changed first_name, last_name, and the name on 1 address"
     person = reader_home.home(reader(household, ADA), ADA).reader
     assert (person.first_name, person.last_name) == ("Ada Maria", "Ash")
-    assert labels(household) == [(1, "Ada Maria", "Ash"), (77, None, "Ames Ltd")]
+    unnamed = (1, None, None)
+    assert labels(household) == [unnamed, (77, None, "Ames Ltd"), (78, "Ada Maria", "Ash")]
     (mail,) = household.table("mails")
     assert mail["subject"] == "Your name was changed"
     assert "Ada Maria Ash" in str(mail["text"])
@@ -52,7 +59,8 @@ def test_a_new_name_stands_on_the_labels_too_and_is_confirmed(household: Desk) -
 
 def test_a_clerk_gives_the_former_name_back(household: Desk) -> None:
     # This address has the new name already, so undoing leaves it alone.
-    household.put("addresses", address_id=77, subscriber_id=ADA, first_name="Ada", last_name="Ash")
+    label(household, 77, "Ada", "Ash")
+    label(household, 78, "Ada", "Ames")
     before, addresses = kept(household), labels(household)
     rename(household, "Ada", "Ash")
     assert labels(household) != addresses

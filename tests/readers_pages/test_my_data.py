@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from masthead.books import reader_requests
 from tests.readers_books.household import ADA, BEN
+from tests.readers_books.test_documents import remind
 from tests.readers_pages.house import errors_of, said_after, send, text_of
 
 if TYPE_CHECKING:
@@ -56,6 +58,19 @@ def test_the_first_page_lists_what_a_reader_asked_and_when_it_was_answered(house
     reader_requests.answer(house.desk.books, asked.reader_request_id)
     assert "<b>Hello</b> 15 April 2026 answered on 15 April 2026" in text_of(browser.get())
     assert "Hello" not in house.signed_in(ADA).get().text
+
+
+def test_the_first_page_has_reminders_beside_invoices(house: House) -> None:
+    remind(house.desk)
+    browser = house.signed_in(ADA)
+    assert "Reminder of invoice 2026-000001 (PDF) 9 May 2026" in text_of(browser.get())
+    (path,) = re.findall(r"documents/reminders/\d+\.pdf", browser.get().text)
+    letter = browser.get(path)
+    assert (letter.headers["content-type"], letter.content[:5]) == ("application/pdf", b"%PDF-")
+    assert house.signed_in(BEN).get(path).status_code == 404
+    house.set(documents="no")
+    assert browser.get(path).status_code == 404
+    assert "Reminder" not in text_of(browser.get())
 
 
 def test_an_empty_message_is_refused_beside_its_field(house: House) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from masthead.books.reader_documents import Letter
 from masthead.books.reader_home import Address, Document, Gift, Home, Issue, Next, Subscription
 from masthead.books.reader_requests import Request
 from masthead.contract.moments import in_words
@@ -82,12 +83,12 @@ class GiftShown(NamedTuple):
 
 
 class DocumentShown(NamedTuple):
-    """A document: its title, the path of its PDF, its day, and its amount."""
+    """A document: its title, the path of its PDF, its day, and its amount; None for a letter."""
 
     title: str
     path: str
     day: str
-    cents: int
+    cents: int | None
     state: str
 
 
@@ -126,6 +127,13 @@ def home_in_words(home: Home, words: Words) -> HomeShown:
         [(title, path) for title, path, is_offered in offers if is_offered],
         [_document(each, home, words) for each in home.documents],
     )
+
+
+def letter_in_words(letter: Letter, words: Words) -> DocumentShown:
+    """Return a letter of a reader in words."""
+    title = words.gettext("Reminder of invoice %(number)s", number=letter.number)
+    path = f"documents/reminders/{letter.reminder_id}.pdf"
+    return DocumentShown(title, path, letter.written_on, None, "")
 
 
 def request_in_words(asked: Request, words: Words) -> RequestShown:

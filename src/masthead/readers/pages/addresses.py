@@ -118,6 +118,7 @@ def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> 
         times=_times(request, home, found),
         times_title=request.gettext("From when on"),
         noted=_noted(request, found),
+        others=[],
     )
 
 

@@ -127,7 +127,7 @@ def _page(request: PageRequest, home: Home, form: Form) -> Response:
         times=fields,
         times_title=request.gettext("What goes there"),
         noted=[],
-        name_path=_NAME_PATH,
+        others=[(request.gettext("Change your name"), _NAME_PATH)],
     )
 
 

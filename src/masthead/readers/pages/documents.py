@@ -1,8 +1,8 @@
-"""The reader's invoices and credit notes as PDF."""
+"""The reader's invoices, credit notes and letters as PDF."""
 
 from starlette.responses import Response
 
-from masthead.books import invoice_documents, reader_home
+from masthead.books import invoice_documents, reader_documents, reader_home
 from masthead.circulation.page_settings import PageSettings
 from masthead.errors import NotFound
 from masthead.readers.page_request import PageRequest, get
@@ -15,8 +15,19 @@ def pdf(request: PageRequest) -> Response:
     if found is None:
         raise NotFound("there is no such document")
     name = "".join(each if each.isalnum() and each.isascii() else "-" for each in found.number)
+    return _sent(invoice_documents.pdf_of(request.books, found.invoice_id), name)
+
+
+def letter(request: PageRequest) -> Response:
+    """Send a letter of the reader. Raises NotFound for another reader's."""
+    key = request.ids["id"]
+    found = reader_documents.pdf_of(request.books, request.subscriber_id, key)
+    return _sent(found, f"letter-{key}")
+
+
+def _sent(content: bytes, name: str) -> Response:
     return Response(
-        invoice_documents.pdf_of(request.books, found.invoice_id),
+        content,
         media_type="application/pdf",
         headers={"Content-Disposition": f'attachment; filename="{name}.pdf"'},
     )
@@ -26,4 +37,7 @@ def _is_offered(settings: PageSettings) -> bool:
     return settings.documents
 
 
-pages = [get("documents/{id:int}.pdf", pdf, _is_offered)]
+pages = [
+    get("documents/{id:int}.pdf", pdf, _is_offered),
+    get("documents/reminders/{id:int}.pdf", letter, _is_offered),
+]

@@ -2,8 +2,8 @@
 
 from starlette.responses import Response
 
-from masthead.books import reader_home, reader_requests
-from masthead.readers.home_view import home_in_words, request_in_words
+from masthead.books import reader_documents, reader_home, reader_requests
+from masthead.readers.home_view import home_in_words, letter_in_words, request_in_words
 from masthead.readers.page_request import PageRequest, get
 
 _ASKED_MAX = 5
@@ -14,10 +14,15 @@ def show(request: PageRequest) -> Response:
     """Show what the reader has."""
     home = reader_home.home(request.books, request.subscriber_id)
     asked = reader_requests.of_reader(request.books, request.subscriber_id, limit=_ASKED_MAX)
+    letters = reader_documents.letters(request.books, request.subscriber_id)
+    words = request.words
+    shown = home_in_words(home, words)
+    documents = [*shown.documents, *(letter_in_words(each, words) for each in letters)]
     return request.page(
         "home",
-        asked=[request_in_words(each, request.words) for each in asked],
-        home=home_in_words(home, request.words),
+        documents=sorted(documents, key=lambda each: each.day, reverse=True),
+        asked=[request_in_words(each, words) for each in asked],
+        home=shown,
         currency=home.currency,
         has_orders=request.settings.renew or request.settings.buy or request.settings.gift,
     )

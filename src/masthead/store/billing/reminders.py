@@ -199,6 +199,25 @@ def letters_on(books: Reading, day: str) -> list[tuple[str, int, str]]:
     )
 
 
+def kept_letters(books: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:
+    """Return the letters of a payer, the newest first, each with its JSON.
+
+    Each has the id of its reminder, the number of its first invoice, the level, and the day.
+    """
+    found = books.rows_as(
+        tuple[int, str, int, str, str],
+        """
+        SELECT r.reminder_id, i.number_text, r.level, r.reminded_on, r.printed
+        FROM reminders AS r JOIN invoices AS i
+            ON i.account_id = :account_id AND i.invoice_id = r.invoice_id
+        WHERE r.account_id = :account_id AND r.subscriber_id = :subscriber_id
+            AND r.printed IS NOT NULL
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return sorted(found, reverse=True)
+
+
 def letter_days(books: Reading, limit: int) -> list[tuple[str, int]]:
     """Return the days with letters on paper, the newest first, with their numbers."""
     return books.rows_as(

@@ -1,0 +1,55 @@
+"""The letters of a reader that are kept, beside the reader's invoices: reminders.
+
+Other letters are only noted when they are written, so there is nothing to show.
+"""
+
+from typing import NamedTuple
+
+from masthead.billing.printed import from_json
+from masthead.billing.printed_reminders import PrintedReminder
+from masthead.books.account import Books
+from masthead.books.invoice_documents import appearance_of
+from masthead.books.reader_acts import not_yours
+from masthead.books.reader_home import offered_by
+from masthead.documents.rendering import Renderer
+from masthead.store.billing import reminders
+from masthead.store.billing.settings import settings_of
+from masthead.store.books.operation import Reading
+from masthead.store.books.reader_home import reader_of
+
+
+class Letter(NamedTuple):
+    """A reminder of a reader: its id, its first invoice, its level, and its day."""
+
+    reminder_id: int
+    number: str
+    level: int
+    written_on: str
+
+
+def letters(books: Books, subscriber_id: int) -> list[Letter]:
+    """Return the letters of a reader, the newest first; none where no documents are shown.
+
+    Raises NotFound if there is no such reader.
+    """
+    with books.read() as reading:
+        return [Letter(*each[:-1]) for each in _kept(reading, subscriber_id)]
+
+
+def pdf_of(books: Books, subscriber_id: int, reminder_id: int) -> bytes:
+    """Return a letter of a reader as PDF.
+
+    Raises NotFound if it is not the reader's, and BadInput for an error of a template.
+    """
+    with books.read() as reading:
+        found = {key: text for key, *_, text in _kept(reading, subscriber_id)}
+        if reminder_id not in found:
+            raise not_yours()
+        appearance = appearance_of(settings_of(reading))
+    with Renderer(appearance) as renderer:
+        return renderer.pdf(from_json(found[reminder_id], PrintedReminder))
+
+
+def _kept(reading: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:
+    reader_of(reading, subscriber_id)
+    return reminders.kept_letters(reading, subscriber_id) if offered_by(reading).documents else []
