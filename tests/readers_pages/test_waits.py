@@ -11,8 +11,14 @@ from tests.readers_books.household import ADA, BEN, CORA, reader, show_bundle
 if TYPE_CHECKING:
     from tests.readers_pages.house import House
 
-_LEFT_OUT = {"sign-in/link/{token}", "read", "logo"}
-"""Pages that need a link by mail, a site of the publisher, and a logo."""
+_LEFT_OUT = {
+    "sign-in/link/{token}",
+    "read",
+    "logo",
+    "order/sent/{once}",
+    "documents/reminders/{id:int}.pdf",
+}
+"""Pages that need a link by mail, a site of the publisher, a logo, a form, and a reminder."""
 
 
 def ids(house: House) -> dict[tuple[int, str], int]:
