@@ -147,6 +147,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "payment import": ("{}/payout.csv", "--map={}/payout.toml"),
     "payment proposals": (),
     "payment confirm": ("1",),
+    "payment split": ("2", "--payer=1=0.40", "--payer=2=0.60", "--dry-run"),
     "payment assign": ("2", "--payer=2"),
     "payment ignore": ("3", "--reason=not ours"),
     "mandate add": ("1", "--iban=DE02120300000000202051"),

@@ -73,6 +73,7 @@ MAY: dict[str, set[str]] = {
     "/bank/file": BOOKKEEPING,
     "/bank/{id:int}/confirm": BOOKKEEPING,
     "/bank/{id:int}/assign": BOOKKEEPING,
+    "/bank/{id:int}/split": BOOKKEEPING,
     "/bank/{id:int}/ignore": BOOKKEEPING,
     "/direct-debit": EVERYBODY,
     "/direct-debit/new": BOOKKEEPING,

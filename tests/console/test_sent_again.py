@@ -279,6 +279,12 @@ CASES = {
     "an assigned payment": Case(
         "/bank/2/assign", {"invoice": "2026-000001"}, confirms=True, before=_read_bank
     ),
+    "a split payment": Case(
+        "/bank/2/split",
+        {"invoice_1": "2026-000001", "amount_1": "3", "payer_2_id": "1", "amount_2": "2"},
+        confirms=True,
+        before=_read_bank,
+    ),
     "an ignored entry": Case(
         "/bank/2/ignore", {"reason": "a fee"}, confirms=True, before=_read_bank
     ),

@@ -3,11 +3,14 @@
 The entries are those that reading a file did not settle (``masthead.books.bank_imports``).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.bank_imports import Read
 from masthead.books.payer_payments import TEXT_MAX, Incoming, Received, receive
+from masthead.books.settlement import Expected, look_ahead
+from masthead.circulation.amounts import in_currency
 from masthead.errors import BadInput
 from masthead.store.billing import bank_entries, invoices
 from masthead.store.billing.bank_entries import BankEntry
@@ -28,6 +31,27 @@ class Decided(NamedTuple):
         if self.received is None:
             return f"entry {self.bank_entry_id} is ignored"
         return f"entry {self.bank_entry_id}: {self.received.sentence}"
+
+
+class Part(NamedTuple):
+    """A part of an entry, in cents: of an invoice, by its number, or of a payer."""
+
+    cents: int
+    invoice: str | None = None
+    subscriber_id: int | None = None
+
+
+class SplitUp(NamedTuple):
+    """What the parts of an entry became, one payment each."""
+
+    bank_entry_id: int
+    received: tuple[Received, ...]
+
+    @property
+    def sentence(self) -> str:
+        """How many payments the entry became, and what they settle."""
+        said = " | ".join(each.sentence for each in self.received)
+        return f"entry {self.bank_entry_id} is split into {len(self.received)} payments: {said}"
 
 
 def confirm(books: Books, entry_id: int, *, dry_run: bool = False) -> Decided:
@@ -65,6 +89,95 @@ def assign(
     return done
 
 
+def split(books: Books, entry_id: int, parts: Sequence[Part], *, dry_run: bool = False) -> SplitUp:
+    """Book an entry as several payments, which settle what they name, in this order.
+
+    The bank's fee is taken from the first payments. Parts of several payers leave no words of the
+    entry (decisions, "Entries of several payers").
+    Raises NotFound if there is no such entry, invoice or payer. Raises BadInput if there are fewer
+    than two parts, their sum is not the amount of the entry, the entry was decided before, or its
+    money went out.
+    """
+    with books.change(dry_run=dry_run) as change:
+        entry = _undecided(change, entry_id)
+        whole = _incoming(change, entry)
+        _check_parts(entry, parts, change.currency)
+        named = [
+            None if each.invoice is None else invoices.invoice_numbered(change, each.invoice)
+            for each in parts
+        ]
+        payers = {
+            part.subscriber_id if invoice is None else invoice.subscriber_id
+            for part, invoice in zip(parts, named, strict=True)
+        }
+        if len(payers) > 1:
+            said = f"part of {in_currency(entry.cents, change.currency)} of {entry.value_date}"
+            whole = whole._replace(reference=said)
+        received = _received(change, parts, named, _incoming_parts(whole, parts))
+        if len(payers) > 1:
+            bank_entries.take_entry_of_payers(change, entry_id, received[0].payment_id)
+        else:
+            _take(change, entry, received[0])
+        done = SplitUp(entry_id, tuple(received))
+        change.say(done.sentence)
+    return done
+
+
+def _check_parts(entry: BankEntry, parts: Sequence[Part], currency: str) -> None:
+    entry_id = entry.bank_entry_id
+    if len(parts) < 2:
+        raise BadInput(f"entry {entry_id} is split into two parts or more", field="parts")
+    if any(each.cents <= 0 for each in parts):
+        raise BadInput("the amount of each part is above 0", field="parts")
+    missing = entry.cents - sum(each.cents for each in parts)
+    if missing:
+        whole, rest = (in_currency(cents, currency) for cents in (entry.cents, abs(missing)))
+        raise BadInput(
+            f"the parts are not {whole}, the amount of entry {entry_id}: {rest} "
+            f"{'is missing' if missing > 0 else 'is too much'}",
+            field="parts",
+        )
+
+
+def _received(
+    change: Operation,
+    parts: Sequence[Part],
+    named: Sequence[Invoice | None],
+    incoming: Sequence[Incoming],
+) -> list[Received]:
+    """Book the payments of the parts, after looking up together what they are for."""
+    look_ahead(
+        change,
+        [
+            Expected(payer, money.cents, invoice, money.source)
+            for part, invoice, money in zip(parts, named, incoming, strict=True)
+            if (payer := invoice.subscriber_id if invoice else part.subscriber_id) is not None
+        ],
+    )
+    done, left = list[Received](), dict[int, int]()
+    for part, invoice, money in zip(parts, named, incoming, strict=True):
+        now = invoice
+        if invoice is not None:
+            # Another part may have paid some of it.
+            open_cents = left.get(invoice.invoice_id, invoice.open_cents)
+            now = invoice._replace(open_cents=open_cents)
+        received = receive(change, money, invoice=now, subscriber_id=part.subscriber_id)
+        left |= {each.invoice_id: each.open_cents for each in received.invoices}
+        done.append(received)
+    return done
+
+
+def _incoming_parts(whole: Incoming, parts: Sequence[Part]) -> list[Incoming]:
+    """Return the money of each part; the sources of all but the first end with its number."""
+    fee, found = whole.fee, []
+    for number, part in enumerate(parts, 1):
+        own = min(fee, part.cents)
+        fee -= own
+        source = whole.source if number == 1 else f"{whole.source}/{number}"
+        found.append(whole._replace(cents=part.cents, fee=own, source=source))
+    return found
+
+
 def ignore(
     books: Books, entry_id: int, reason: str | None = None, *, dry_run: bool = False
 ) -> Decided:
@@ -95,12 +208,19 @@ def _booked(
     invoice: str | Invoice | None = None,
     subscriber_id: int | None = None,
 ) -> Decided:
+    incoming = _incoming(change, entry)
+    received = receive(change, incoming, invoice=invoice, subscriber_id=subscriber_id)
+    _take(change, entry, received)
+    return Decided(entry.bank_entry_id, received)
+
+
+def _incoming(change: Operation, entry: BankEntry) -> Incoming:
     if entry.cents <= 0:
         raise BadInput(
             f"the money of entry {entry.bank_entry_id} went out: reverse the payment that it gives "
             "back, or ignore it"
         )
-    incoming = Incoming(
+    return Incoming(
         entry.cents,
         min(entry.value_date, change.today),
         bank_entries.payment_type_of(change, entry.bank_file_id),
@@ -108,12 +228,13 @@ def _booked(
         min(entry.fee, entry.cents),
         entry.fingerprint,
     )
-    received = receive(change, incoming, invoice=invoice, subscriber_id=subscriber_id)
+
+
+def _take(change: Operation, entry: BankEntry, received: Received) -> None:
     paid = received.invoices[0].invoice_id if received.invoices else None
     bank_entries.take_entry(
         change, entry.bank_entry_id, received.subscriber_id, paid, received.payment_id
     )
-    return Decided(entry.bank_entry_id, received)
 
 
 def to_decide(books: Books, *, after: int = 0, limit: int = 100) -> list[Read]:

@@ -1,13 +1,16 @@
-"""``masthead payment``: import, proposals, confirm, assign, ignore."""
+"""``masthead payment``: import, proposals, confirm, assign, split, ignore."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from masthead.bank_files.csv_mapping import read_mapping
 from masthead.books import bank_decisions, bank_imports
+from masthead.books.bank_decisions import Part
 from masthead.books.bank_imports import Read
+from masthead.circulation.amounts import cents_of
 from masthead.cli.books_options import ID, account_options, books_of, dry_run, end_of, say
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
@@ -106,6 +109,72 @@ def assign(
     say(done, dry_run=dry_run)
 
 
+class OfAmount(click.ParamType[tuple[str, int]]):
+    """What a part of an entry is for, and its amount, such as ``2026-000123=49.00``."""
+
+    name = "of=amount"
+
+    def convert(
+        self, value: Any, _param: click.Parameter | None, _context: click.Context | None
+    ) -> tuple[str, int]:
+        """Return the words before the last ``=``, and the cents; raise BadUsage without both."""
+        if isinstance(value, tuple):
+            return value
+        named, _, amount = str(value).rpartition("=")
+        if not named.strip():
+            raise BadUsage(f"{value!r} has no amount: a part is such as 2026-000123=49.00")
+        try:
+            return named.strip(), cents_of(amount)
+        except ValueError as error:
+            raise BadUsage(f"{value!r}: {error}") from None
+
+
+@click.command("split")
+@click.argument("entry_id", type=ID, metavar="ENTRY")
+@click.option(
+    "--invoice",
+    "of_invoices",
+    type=OfAmount(),
+    multiple=True,
+    metavar="NUMBER=AMOUNT",
+    help="A part that pays an invoice; may be repeated.",
+)
+@click.option(
+    "--payer",
+    "of_payers",
+    type=OfAmount(),
+    multiple=True,
+    metavar="ID=AMOUNT",
+    help="A part of a payer, whose oldest invoice is first; may be repeated.",
+)
+@dry_run
+@account_options
+def split(
+    entry_id: int,
+    of_invoices: Sequence[tuple[str, int]],
+    of_payers: Sequence[tuple[str, int]],
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    """Book an entry as several payments, such as a transfer for two payers.
+
+    The amounts of the parts are together that of the entry. A part of more than is open of its
+    invoice settles other invoices of the payer, or is a credit.
+    """
+    parts = [Part(cents, invoice=number) for number, cents in of_invoices]
+    parts += [Part(cents, subscriber_id=_id(payer)) for payer, cents in of_payers]
+    done = bank_decisions.split(books_of(account, database), entry_id, parts, dry_run=dry_run)
+    say(done, dry_run=dry_run)
+
+
+def _id(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < len(str(ID.max))):
+        raise BadUsage(f"--payer: {text!r} is no id of a payer: a part is such as 2=49.00")
+    return int(text)
+
+
 @click.command("ignore")
 @click.argument("entry_id", type=ID, metavar="ENTRY")
 @click.option("--reason", help="Why it is no payment, such as a fee of the bank.")
@@ -119,5 +188,5 @@ def ignore(
     say(done, dry_run=dry_run)
 
 
-COMMANDS = (import_, proposals, confirm, assign, ignore)
+COMMANDS = (import_, proposals, confirm, assign, split, ignore)
 """The commands of ``masthead payment`` for statements of banks."""

@@ -3,6 +3,7 @@
 from starlette.responses import Response
 
 from masthead.books import Books, bank_decisions, open_items
+from masthead.books.bank_decisions import Part
 from masthead.books.bank_imports import Read
 from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
@@ -16,6 +17,7 @@ from masthead.console.templating import day_in_words
 from masthead.errors import BadInput, NotFound
 
 _SHOWN = 200
+_PARTS = range(1, 5)
 
 
 def bank(request: PageRequest) -> Response:
@@ -90,6 +92,32 @@ def _assign(books: Books, key: int, form: Form) -> str:
     )
 
 
+def _split(books: Books, key: int, form: Form) -> str:
+    parts = []
+    for n in _PARTS:
+        number, payer = form[f"invoice_{n}"], chosen_person(form, f"payer_{n}")
+        cents = form.amount(f"amount_{n}", "The amount")
+        if not number and payer is None:
+            if cents is not None:
+                form.refuse(f"invoice_{n}", "Say which invoice it pays, or who paid.")
+        elif cents is None:
+            form.refuse(f"amount_{n}", "Say how much it is.")
+        elif not number:
+            parts.append(Part(cents, subscriber_id=payer))
+        elif (found := open_items.find(books, number)) is not None:
+            parts.append(Part(cents, found.number_text, payer))
+        else:
+            form.refuse(f"invoice_{n}", f"There is no invoice {number}.")
+    if not form.is_good:
+        return ""
+    done = bank_decisions.split(books, key, parts)
+    return "; ".join(
+        f"{in_currency(each.cents, each.currency)} of "
+        f"{open_items.named(books, each.subscriber_id)}: {what_settled(each)}"
+        for each in done.received
+    )
+
+
 def _ignore(books: Books, key: int, form: Form) -> str:
     reason = form.text("reason", "The reason", characters_max=200)
     if not form.is_good:
@@ -136,6 +164,27 @@ pages = [
             _back,
             _subject,
             "What is over settles other open invoices of the payer, or is a credit.",
+            confirms=True,
+        ),
+        RecordForm(
+            "/bank/{id:int}/split",
+            "Split a payment of the bank",
+            "Book it",
+            Action.BILL,
+            [
+                field
+                for n in _PARTS
+                for field in (
+                    Field(f"invoice_{n}", f"Part {n}: number of the invoice"),
+                    Field(f"payer_{n}", f"Part {n}: or who paid", "person"),
+                    Field(f"amount_{n}", f"Part {n}: amount", "amount"),
+                )
+            ],
+            _incoming,
+            _split,
+            _back,
+            _subject,
+            "Each part becomes a payment. Together they are the amount that came.",
             confirms=True,
         ),
         RecordForm(

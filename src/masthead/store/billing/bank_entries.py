@@ -33,6 +33,12 @@ _FROM = """
     """
 
 
+_OF_NOBODY = """
+    subscriber_id = NULL, invoice_id = NULL, name = NULL, iban = NULL, reference = NULL,
+    end_to_end_id = NULL
+    """
+
+
 class BankEntry(NamedTuple):
     """An entry as it is stored; ``subscriber_id`` and ``invoice_id`` can be a proposal."""
 
@@ -227,12 +233,26 @@ def take_entry(
     )
 
 
+def take_entry_of_payers(books: Operation, entry_id: int, payment_id: int) -> None:
+    """Mark an entry as taken for several payers; what names the other side goes.
+
+    ``payment_id`` is the first of its payments.
+    """
+    books.change(
+        f"""
+        UPDATE bank_entries SET status = 'taken', payment_id = :payment_id, {_OF_NOBODY}
+        WHERE account_id = :account_id AND bank_entry_id = :entry_id
+        """,
+        entry_id=entry_id,
+        payment_id=payment_id,
+    )
+
+
 def ignore_entry(books: Operation, entry_id: int, reason: str | None) -> None:
     """Mark an entry as none of a payer; what names the other side goes."""
     books.change(
-        """
-        UPDATE bank_entries SET status = 'ignored', reason = :reason, subscriber_id = NULL,
-            invoice_id = NULL, name = NULL, iban = NULL, reference = NULL, end_to_end_id = NULL
+        f"""
+        UPDATE bank_entries SET status = 'ignored', reason = :reason, {_OF_NOBODY}
         WHERE account_id = :account_id AND bank_entry_id = :entry_id
         """,
         entry_id=entry_id,
