@@ -6,6 +6,7 @@ import select
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -20,6 +21,7 @@ STOP_TIMEOUT_S = 30
 REQUEST_TIMEOUT_S = 120
 _MEMORY_EVERY_S = 0.02
 _MASTHEAD = ("masthead", "serve", "--port", "0")
+_ERRORS_MAX = 100
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
 
 
@@ -70,8 +72,9 @@ def serving(
 ) -> Iterator[Server]:
     """Run ``masthead serve``, or ``python -m`` another command, within the block.
 
-    The server prints its address when it is ready. Its log goes to a temporary file. Masthead
-    logs in to ``database`` as the role of servers; other commands log in as its owner.
+    The server prints its address when it is ready. Masthead logs in to ``database`` as the role of
+    servers; other commands log in as the URL says. The log goes to a temporary file, and its last
+    errors are printed if the block fails.
     """
     is_ours = not command or command[-1] == "masthead"
     with TemporaryFile("w+") as log:
@@ -94,6 +97,10 @@ def serving(
             else:
                 log.seek(0)
                 raise SystemExit(f"the server does not start:\n{log.read()}")
+        except BaseException:
+            log.seek(0)
+            print(*deque(map(str.rstrip, filter(_is_bad, log)), _ERRORS_MAX), sep="\n")
+            raise
         finally:
             process.terminate()
             try:
@@ -101,6 +108,10 @@ def serving(
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _is_bad(line: str) -> bool:
+    return "level='info'" not in line and '"level":"info"' not in line
 
 
 def finished(*arguments: str) -> Finished:

@@ -1,18 +1,17 @@
 """How long the readers' pages take, and what they cost the interface beside them.
 
 First, one reader requests each page repeatedly, for another reader each time, without other load.
-Then 200 readers use their pages for a while: each reads a page for five seconds before the next
-one. Meanwhile partners' requests use the interface of the same database, as before. Readers sign in
-with renewal codes, since Argon2 is made to take long. On PostgreSQL, each server has its role.
+Then 200 readers use their pages for a while: each reads a page for two to eight seconds before the
+next one. Meanwhile partners' requests use the interface of the same database, as before. Readers
+sign in with renewal codes, since Argon2 is made to take long. On PostgreSQL, each server has its
+role.
 """
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from math import inf
+from random import Random
 from statistics import quantiles
 from time import perf_counter
 from typing import NamedTuple
@@ -24,19 +23,23 @@ from benchmarks.databases import home_of, new_database
 from benchmarks.load import generate_load
 from benchmarks.processes import serving
 from benchmarks.publisher import ACCOUNT_ID
-from benchmarks.report import Budget, Scale, shown, table
+from benchmarks.report import Budget, Scale, ratio, shown, table
 from masthead.books import Books, page_settings
 from masthead.store import open_store
 from masthead.store.audit import Actor
-from tests.servers import as_readers, environment
+from tests.servers import as_readers
 
 READERS = 200
-PAUSE_S = 5.0
-"""How many readers use the pages at once, and how long each reads a page."""
+PAUSE_S = 2.0, 8.0
+"""How many readers use the pages at once, and how long each reads a page, at least and at most."""
 
 PAGE_MS = Budget(at_most=50)
 BUSY_MS = Budget(at_most=200)
 """What a page may take for one reader, and its 99th percentile for all readers at once."""
+
+PAGE_KB = Budget(at_most=50)
+SLOWED = Budget(at_least=0.8)
+"""The size of a page, and what part of its requests the interface serves beside the readers."""
 
 INTERFACE_CONNECTIONS = 4
 _SITE = "harbor"
@@ -49,6 +52,13 @@ _PAGES = {
 }
 _SAME_SITE = {"Sec-Fetch-Site": "same-origin"}
 _HEAD_END, _LENGTH = b"\r\n\r\n", b"\ncontent-length:"
+
+
+class Answer(NamedTuple):
+    """How long a page took, infinite if the server was too busy, and its size."""
+
+    ms: float
+    kb: float
 
 
 class Reader(NamedTuple):
@@ -65,24 +75,6 @@ class Reader(NamedTuple):
         ).encode()
 
 
-@contextmanager
-def served(url: str) -> Iterator[int]:
-    """Serve the readers' pages of a database; yield their port."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "masthead", "readers", "--port=0"],
-        env=environment(as_readers(url)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield int(process.stdout.readline().rpartition(":")[2])
-        finally:
-            process.terminate()
-            process.wait()
-
-
 def sign_in(port: int, key: int) -> Reader:
     """Sign a reader in; ends the program if that fails."""
     form = {"login": f"R{key}", "password": str(10_000 + key % 50_000)}
@@ -94,10 +86,10 @@ def sign_in(port: int, key: int) -> Reader:
     return Reader(key, "; ".join(f"{name}={text}" for name, text in done.cookies.items()))
 
 
-async def _page(port: int, sent: bytes) -> float:
-    """Return the milliseconds of a request over a new connection, since servers close idle ones.
+async def _page(port: int, sent: bytes) -> Answer:
+    """Request a page over a new connection, since servers close idle ones.
 
-    They are infinite if the server is too busy. Another status than 200 ends the program.
+    Another status than 200 and 503 ends the program.
     """
     begun = perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
@@ -105,29 +97,26 @@ async def _page(port: int, sent: bytes) -> float:
     head = (await reader.readuntil(_HEAD_END)).lower()
     if not head.startswith((b"http/1.1 200 ", b"http/1.1 503 ")):
         raise SystemExit(f"{sent.split()[1].decode()}: {head[9:12].decode()}")
-    await reader.readexactly(int(head.partition(_LENGTH)[2].partition(b"\r")[0]))
+    size = int(head.partition(_LENGTH)[2].partition(b"\r")[0])
+    await reader.readexactly(size)
     writer.close()
-    return inf if b" 503 " in head[:16] else 1_000 * (perf_counter() - begun)
+    ms = inf if b" 503 " in head[:16] else 1_000 * (perf_counter() - begun)
+    return Answer(ms, size / 1_000)
 
 
-async def _use(port: int, who: Reader, begins_in: float, seconds: float) -> list[float]:
+async def _use(port: int, who: Reader, seconds: float) -> list[float]:
     """Read page after page for so many seconds; return the milliseconds of each."""
-    end, times = perf_counter() + seconds, list[float]()
-    await asyncio.sleep(begins_in)
+    end, times, chance = perf_counter() + seconds, list[float](), Random(who.key)
+    await asyncio.sleep(chance.uniform(0, PAUSE_S[1]))
     while perf_counter() < end:
         path = [*_PAGES.values()][(who.key + len(times)) % len(_PAGES)]
-        times.append(await _page(port, who.request(path)))
-        await asyncio.sleep(PAUSE_S)
+        times.append((await _page(port, who.request(path))).ms)
+        await asyncio.sleep(chance.uniform(*PAUSE_S))
     return times
 
 
 async def _all_use(port: int, readers: Sequence[Reader], seconds: float) -> list[float]:
-    found = await asyncio.gather(
-        *(
-            _use(port, each, PAUSE_S * number / len(readers), seconds)
-            for number, each in enumerate(readers)
-        )
-    )
+    found = await asyncio.gather(*(_use(port, each, seconds) for each in readers))
     return [time for times in found for time in times]
 
 
@@ -140,10 +129,10 @@ async def _together(
     return times, found.responses_per_s
 
 
-def _alone(port: int, scale: Scale) -> Iterator[tuple[str, list[float]]]:
-    """Yield the times of each page for one reader at a time."""
+def _alone(port: int, scale: Scale) -> Iterator[tuple[str, list[Answer]]]:
+    """Yield what each page takes for one reader at a time."""
 
-    async def times_of(path: str) -> list[float]:
+    async def answers_of(path: str) -> list[Answer]:
         return [await _page(port, each.request(path)) for each in readers][1:]
 
     count = scale.rounds + 1
@@ -151,13 +140,19 @@ def _alone(port: int, scale: Scale) -> Iterator[tuple[str, list[float]]]:
         sign_in(port, nth_subscriber(number, count, scale.subscribers)) for number in range(count)
     ]
     for title, path in _PAGES.items():
-        yield title, asyncio.run(times_of(path))
+        yield title, asyncio.run(answers_of(path))
 
 
 def _measured(url: str, scale: Scale) -> Iterator[list[str]]:
-    with served(url) as port, serving(url) as interface:
-        for title, times in _alone(port, scale):
-            yield [f"{title}, ms", shown(times, 1, PAGE_MS)]
+    with (
+        serving(as_readers(url), "masthead", "readers", "--port=0") as pages,
+        serving(url) as interface,
+    ):
+        port, biggest = pages.port, 0.0
+        for title, answers in _alone(port, scale):
+            yield [f"{title}, ms", shown([each.ms for each in answers], 1, PAGE_MS)]
+            biggest = max(biggest, *(each.kb for each in answers))
+        yield ["biggest page, kB", shown([biggest], 1, PAGE_KB)]
         readers = [
             sign_in(port, nth_subscriber(number, READERS, scale.subscribers))
             for number in range(READERS)
@@ -175,6 +170,7 @@ def _measured(url: str, scale: Scale) -> Iterator[list[str]]:
         yield ["refused as too many, 503", str(refused)]
         yield ["interface alone, requests a second", f"{before.responses_per_s:.0f}"]
         yield ["interface meanwhile, requests a second", f"{meanwhile:.0f}"]
+        yield ["interface meanwhile / alone", ratio([meanwhile], [before.responses_per_s], SLOWED)]
 
 
 def measure(scale: Scale) -> Iterator[str]:
@@ -184,7 +180,7 @@ def measure(scale: Scale) -> Iterator[str]:
             make_books(url, scale.subscribers)
             opened = open_store(url)
             books = Books(opened, ACCOUNT_ID, Actor(os.environ.get("USER", "root"), "benchmark"))
-            page_settings.set_values(books, {"site": _SITE})
+            page_settings.set_values(books, {"site": _SITE, "name": "Harbor Press"})
             opened.close()
             rows = list(_measured(url, scale))
         yield table([store, ""], rows)

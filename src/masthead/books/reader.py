@@ -61,8 +61,9 @@ class Served(NamedTuple):
 
     ``terms`` are those with issues left. ``payers`` are the ids and names of others who paid for
     them. ``next_to`` is the address of the issue ``coming``, which is None if none comes.
-    ``unpaid`` is the order that is not paid, ``is_held`` says that nothing comes until it is.
-    ``renewing`` is None if it does not renew automatically.
+    ``planned`` are the issues of its publication that are not closed. ``unpaid`` is the order
+    that is not paid, ``is_held`` says that nothing comes until it is. ``renewing`` is None if
+    it does not renew automatically.
     """
 
     line: Line
@@ -74,6 +75,7 @@ class Served(NamedTuple):
     mailing: Postal | None
     billing: Postal | None
     coming: Coming | None
+    planned: list[Coming]
     next_to: Postal | None
     unpaid: int | None
     is_held: bool
@@ -291,6 +293,7 @@ def _served(
                 places.get(line.mailing_address_id or -1),
                 places.get(line.billing_address_id or -1),
                 coming,
+                [each for each in planned if each.publication_id == line.publication_id],
                 places.get(away or line.mailing_address_id or -1) if coming else None,
                 unpaid,
                 is_held,

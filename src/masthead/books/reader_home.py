@@ -18,11 +18,11 @@ from masthead.store import page_settings
 from masthead.store.billing import open_items
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.settings import is_billing
-from masthead.store.books import reader_home, reader_page
+from masthead.store.books import reader_home
 from masthead.store.books.operation import Reading, mode_of
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_home import Issue, Reader
-from masthead.store.books.reader_page import Coming, Ended, SpanLine
+from masthead.store.books.reader_page import Ended, SpanLine
 
 __all__ = [
     "Address",
@@ -252,10 +252,9 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
     invoices = open_items.invoices_of(reading, subscriber_id) if is_billing(reading) else []
     by_order = {each.order_id: each for each in invoices if each.order_id is not None}
     offered = offered_by(reading)
-    planned = reader_page.coming(reading, {each.line.publication_id for each in served})
     gifts = reader_home.gifts_of(reading, subscriber_id)
     shown = [
-        _subscription(reading, subscriber_id, each, planned, places, by_order, offered)
+        _subscription(reading, subscriber_id, each, places, by_order, offered)
         for each in _newest(served)
     ]
     return Home(
@@ -284,7 +283,6 @@ def _subscription(
     reading: Reading,
     subscriber_id: int,
     served: reader.Served,
-    planned: Iterable[Coming],
     places: Mapping[int, Address],
     by_order: Mapping[int, Invoice],
     offered: Offered,
@@ -292,7 +290,7 @@ def _subscription(
     line, today = served.line, reading.today
     standing = standing_of(served, subscriber_id)
     came = tuple(reader_home.received(reading, line.subscription_id, RECEIVED_MAX))
-    coming = _coming(served, planned)
+    coming = _coming(served)
     left = line.issues or 0
     return Subscription(
         line.subscription_id,
@@ -333,7 +331,7 @@ def _subscription(
     )
 
 
-def _coming(served: reader.Served, planned: Iterable[Coming]) -> tuple[Next, ...]:
+def _coming(served: reader.Served) -> tuple[Next, ...]:
     """Return the planned issues that come, and those in a pause; empty if none comes."""
     if served.coming is None:
         return ()
@@ -341,9 +339,7 @@ def _coming(served: reader.Served, planned: Iterable[Coming]) -> tuple[Next, ...
     spans = [Span(0, each.first, each.last) for each in served.suspensions]
     left = served.line.issues or 0
     found: list[Next] = []
-    for each in planned:
-        if each.publication_id != served.line.publication_id:
-            continue
+    for each in served.planned:
         if each.day < (served.line.begins_on or ""):
             continue
         if left == 0 or (last is not None and each.day > last):

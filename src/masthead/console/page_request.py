@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable, Hashable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from masthead.console.templating import template
 from masthead.store import Store, audit
 from masthead.store.operators import Operator
 from masthead.web import cookies
+from masthead.web.cached import cached
 from masthead.web.forgery import form_token
 from masthead.web.kept_input import OF_PAGE
 from masthead.web.page_request import ONCE_BYTES, WebRequest
@@ -42,7 +42,7 @@ class PageRequest(WebRequest):
         """The files that the form sent, by field."""
         self.kept_files: KeptFiles = request.app.state.kept_files
 
-    @cached_property
+    @cached
     def account(self) -> Account:
         """The account's name, whether its books are here, and its current day."""
         return opening.account_of(self.books)
@@ -52,7 +52,7 @@ class PageRequest(WebRequest):
         """Whether the account's books are kept here; if not, pages that write are absent."""
         return self.account.opened_on is not None
 
-    @cached_property
+    @cached
     def bills(self) -> bool:
         """Whether the account makes invoices; if not, the pages of billing are absent."""
         return self.keeps_books and open_items.bills(self.books)

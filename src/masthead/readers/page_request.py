@@ -2,14 +2,12 @@
 
 import secrets
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from masthead.books import Books, opening
-from masthead.books.opening import Account
+from masthead.books import Books
 from masthead.circulation.page_settings import PageSettings
 from masthead.errors import MastheadError
 from masthead.readers import languages
@@ -19,6 +17,7 @@ from masthead.readers.templating import template, words_of
 from masthead.readers.words import Words
 from masthead.store import Connection, Store, audit, reader_sessions
 from masthead.web import cookies
+from masthead.web.cached import cached
 from masthead.web.forgery import form_token
 from masthead.web.kept_input import OF_PAGE
 from masthead.web.page_request import ONCE_BYTES, WebRequest
@@ -79,17 +78,17 @@ class PageRequest(WebRequest):
         """The reader, as part of what identifies a form: another reader's form is another one."""
         return f" reader {self.reader}"
 
-    @cached_property
+    @cached
     def languages(self) -> tuple[str, ...]:
         """The languages that the publisher offers, the first one first."""
         return languages.offered(self.settings.languages)
 
-    @cached_property
+    @cached
     def language(self) -> str:
         """The language of the page, such as ``de``."""
         return languages.chosen(self.http, self.languages)
 
-    @cached_property
+    @cached
     def words(self) -> Words:
         """The words of the page's language."""
         return words_of(self.language)
@@ -102,15 +101,10 @@ class PageRequest(WebRequest):
         """Return a form with values, or with the input; its errors are in the language."""
         return Form(self.form if values is None else values, self.words)
 
-    @cached_property
-    def account(self) -> Account:
-        """The account's name, whether its books are here, and its current day."""
-        return opening.account_of(self.books)
-
     @property
     def keeps_books(self) -> bool:
         """Whether the account's books are kept here; if not, pages that change are absent."""
-        return self.account.opened_on is not None
+        return self.site.account.opened_on is not None
 
     def actor(self, what: str) -> audit.Actor:
         """Return the actor for the audit log; ``what`` has no personal data except ids."""

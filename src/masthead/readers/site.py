@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.requests import Request
 
-from masthead.books import Books, page_settings
+from masthead.books import Books, opening, page_settings
+from masthead.books.opening import Account
 from masthead.circulation.page_settings import PageSettings
 from masthead.errors import NotFound
 from masthead.store.page_settings import account_of_site
@@ -19,6 +20,7 @@ class Site(NamedTuple):
 
     name: str
     account_id: int
+    account: Account
     settings: PageSettings
     behind_proxy: bool
 
@@ -57,5 +59,6 @@ def site_of(request: Request) -> Site:
         account_id = account_of_site(connection, name)
     if account_id is None:
         raise NotFound(f"there is no site {name!r}")
-    settings = page_settings.show(Books(store, account_id, has_time_limit=True))
-    return Site(name, account_id, settings, request.app.state.behind_proxy)
+    with Books(store, account_id, has_time_limit=True).snapshot() as books:
+        account, settings = opening.account_of(books), page_settings.show(books)
+    return Site(name, account_id, account, settings, request.app.state.behind_proxy)

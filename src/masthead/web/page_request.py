@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 
 import msgspec
 from starlette.requests import Request
@@ -15,6 +14,7 @@ from masthead.errors import MastheadError, NotFound
 from masthead.store import Connection, Store, audit, saved_forms
 from masthead.store.saved_forms import SavedForm
 from masthead.web import cookies
+from masthead.web.cached import cached
 
 ONCE_BYTES = 16
 """Random bytes in the one-time value of a form."""
@@ -96,7 +96,7 @@ class WebRequest:
                 return response
         return self.go(path, said)
 
-    @cached_property
+    @cached
     def _digest(self) -> str:
         """What identifies the form and its input; '' if the form has no one-time value."""
         if not self.form.get("once"):
