@@ -41,7 +41,9 @@ PAGE_KB = Budget(at_most=50)
 SLOWED = Budget(at_least=0.8)
 """The size of a page, and what part of its requests the interface serves beside the readers."""
 
-INTERFACE_CONNECTIONS = 4
+INTERFACE_CONNECTIONS, ALONE_S_MAX = 4, 30
+"""What uses the interface beside the readers, and for how long at most without them."""
+
 _SITE = "harbor"
 _PAGES = {
     "home": "",
@@ -158,7 +160,9 @@ def _measured(url: str, scale: Scale) -> Iterator[list[str]]:
             for number in range(READERS)
         ]
         paths = [f"/2/orders/{each.key}" for each in readers]
-        before = generate_load(interface.port, paths, scale.seconds, INTERFACE_CONNECTIONS)
+        before = generate_load(
+            interface.port, paths, min(scale.seconds, ALONE_S_MAX), INTERFACE_CONNECTIONS
+        )
         times, meanwhile = asyncio.run(
             _together(port, readers, interface.port, paths, scale.seconds)
         )
