@@ -6,15 +6,21 @@ megabytes: so a client without limits returns a result.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import socket
+import ssl
 import sys
 import zlib
 from itertools import chain
 from typing import TYPE_CHECKING
 
+import httpcore2
+import httpx2
 import pytest
 
 from masthead.checker import asking
+from masthead.client import limits
 from masthead.errors import ServiceError, ServiceUnreachable, UnexpectedResponse
 from tests.client.service import (
     DRIPS_HEADERS,
@@ -192,3 +198,33 @@ def test_the_checker_is_not_held_either(serve: Serve, monkeypatch: pytest.Monkey
             pytest.raises(ServiceUnreachable, match="no complete response"),
         ):
             asker.ask("/2/accounts/")
+
+
+def test_a_connection_whose_time_ends_before_its_tls_is_closed() -> None:
+    """It has been made by then, and belongs to no pool of connections yet."""
+    context = ssl.create_default_context()
+    with socket.create_server(("127.0.0.1", 0)) as service, httpx2.Client() as http:
+        limits.keep_time(http)
+        backend = http._transport._pool._network_backend  # type: ignore[attr-defined]
+        stream = backend.connect_tcp(*service.getsockname())
+        with limits.within(0), pytest.raises(httpcore2.ReadTimeout):
+            stream.start_tls(context, "localhost")
+        assert stream.get_extra_info("socket").fileno() == -1
+
+
+def test_a_connection_of_a_coroutine_whose_time_ends_before_its_tls_is_closed() -> None:
+    async def connect(address: tuple[str, int]) -> bool:
+        async with httpx2.AsyncClient() as http:
+            limits.keep_time(http)
+            backend = http._transport._pool._network_backend  # type: ignore[attr-defined]
+            stream = await backend.connect_tcp(*address)
+            with limits.within(0), pytest.raises(httpcore2.ReadTimeout):
+                await stream.start_tls(ssl.create_default_context(), "localhost")
+            try:
+                await stream.write(b"x")
+            except httpcore2.WriteError:
+                return True
+            return False
+
+    with socket.create_server(("127.0.0.1", 0)) as service:
+        assert asyncio.run(connect(service.getsockname()))

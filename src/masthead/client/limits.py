@@ -140,7 +140,13 @@ class _Stream(httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+        try:
+            left = _left(timeout)
+        except httpcore2.ReadTimeout:
+            # httpcore2 closes a stream only if its own start of TLS fails.
+            self.close()
+            raise
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, left))
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
@@ -176,7 +182,12 @@ class _AsyncStream(httpcore2.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.AsyncNetworkStream:
-        stream = await self._stream.start_tls(ssl_context, server_hostname, _left(timeout))
+        try:
+            left = _left(timeout)
+        except httpcore2.ReadTimeout:
+            await self.aclose()
+            raise
+        stream = await self._stream.start_tls(ssl_context, server_hostname, left)
         return _AsyncStream(stream)
 
     def get_extra_info(self, info: str) -> Any:
