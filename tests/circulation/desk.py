@@ -19,11 +19,14 @@ from masthead.store.books.operation import operation
 from masthead.store.staging import DERIVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from masthead.store import Store as OpenStore
     from masthead.store.database import Value
     from tests.servers import Store
+
+    Stored = dict[str, tuple[list[str], list[tuple[Any, ...]]]]
+    """The columns and the rows of each table that has any."""
 
 ACTOR = Actor("ada", "issue close")
 _numbers = itertools.count()
@@ -43,6 +46,16 @@ _FILLED = " UNION ALL ".join(
 )
 """Asks which of these tables have rows of the account."""
 
+_COLUMNS = {
+    "sqlite": "SELECT name FROM pragma_table_info(:table) ORDER BY cid",
+    "postgresql": """
+        SELECT column_name::TEXT FROM information_schema.columns
+        WHERE table_schema = current_schema AND table_name = :table AND is_generated = 'NEVER'
+        ORDER BY ordinal_position
+    """,
+}
+"""Asks for the columns of a table that are written."""
+
 _WITH_COMMIT = {"addresses", "subscriptions", "orders", "purchases", "list_downloads"}
 
 
@@ -61,6 +74,7 @@ class Desk:
         self.account_id = account_id
         self.now = moment("2026-01-01")
         self.url = url
+        self._made: dict[Callable[[Desk], None], tuple[int, Stored]] = {}
         self._open(url)
         accounts.add_account(self.store, {"account_id": account_id})
         self.put("books", books_id=1, opened_on="2026-01-01", opened_at="2026-01-01 12:00:00")
@@ -129,6 +143,36 @@ class Desk:
             for table in _EMPTIED:
                 if table in filled:
                     self._delete(database, table)
+
+    def fill(self, fill: Callable[[Desk], None]) -> None:
+        """Let the account hold what the function makes of it.
+
+        The function runs once. Later, the same rows are written again, which takes a tenth of the
+        time if they are the work of operations.
+        """
+        if fill not in self._made:
+            fill(self)
+            self._made[fill] = self.now, self._stored()
+            return
+        self.now, stored = self._made[fill]
+        self.empty()
+        with self.connection.transaction():
+            self.connection.lock_account(self.account_id)
+            for table, (columns, rows) in stored.items():
+                self.connection.insert_many(table, columns, rows, account_id=self.account_id)
+
+    def _stored(self) -> Stored:
+        """Return all rows of the account as they are, in the order in which they can be written."""
+        filled = {table for (table,) in self.rows(_FILLED)}
+        stored: Stored = {}
+        for table in reversed(_EMPTIED):
+            if table in filled:
+                found = self.connection.rows(_COLUMNS[self.connection.dialect], table=table)
+                columns = [name for (name,) in found if name != "account_id"]
+                names = ", ".join(f'"{name}"' for name in columns)
+                rows = self.rows(f"SELECT {names} FROM {table} WHERE account_id = :account_id")
+                stored[table] = columns, rows
+        return stored
 
     def _delete(self, database: Any, table: str) -> None:
         database.change(f"DELETE FROM {table} WHERE account_id = :id", id=self.account_id)

@@ -26,6 +26,6 @@ def shared(store: Store) -> Iterator[Desk]:
 @pytest.fixture
 def household(shared: Desk) -> Iterator[Desk]:
     """The account of ``tests.readers_books.household``; in the end, all sums must hold."""
-    fill(shared)
+    shared.fill(fill)
     yield shared
     check_sums(shared)

@@ -36,9 +36,13 @@ def served(shared: Desk) -> Iterator[Pages]:
 @pytest.fixture
 def house(shared: Desk, served: Pages) -> House:
     """The household, whose account has the site; all that the pages can have is on."""
-    household.fill(shared)
+    shared.fill(_begin)
+    return House(shared, served)
+
+
+def _begin(desk: Desk) -> None:
+    household.fill(desk)
     page_settings.set_values(
-        shared.books,
+        desk.books,
         {"site": SITE, "name": "Harbor Press", "cancel": "at_end", "contact": "desk@example.org"},
     )
-    return House(shared, served)
