@@ -8,12 +8,15 @@ import pytest
 
 from masthead.books import page_settings, reader_bundles, reader_pauses
 from masthead.circulation.page_settings import SETTINGS
+from masthead.circulation.setting_values import LOGO_BYTES_MAX
 from masthead.console.pages.readers_pages import NAMES
 from tests.billing.bureau import order
 from tests.console.bookkeeping import refused, said, send
 from tests.console.browser import input_values
 
 if TYPE_CHECKING:
+    import httpx2
+
     from masthead.store.database import Value
     from tests.circulation.desk import Desk
     from tests.console.bookkeeping import Office
@@ -54,6 +57,50 @@ def test_settings_are_changed_by_a_form(bureau: Desk, manager: Browser) -> None:
     again = send(manager, "/readers-pages/settings", **typed(bureau))
     assert again.status_code == 303
     assert "Nothing was changed." in said(manager, "/readers-pages")
+
+
+def logo_sent(
+    desk: Desk, browser: Browser, name: str, content: bytes, **changed: str
+) -> httpx2.Response:
+    """Send the form with a file, as a browser does."""
+    fields = input_values(browser.get("/readers-pages/settings").text) | typed(desk, **changed)
+    return browser.client.post(
+        "/readers-pages/settings",
+        data=fields,
+        files={"logo": (name, content)},
+        headers={"Sec-Fetch-Site": "same-origin"},
+    )
+
+
+def test_a_logo_is_a_file_that_stays_until_it_is_taken_off(bureau: Desk, manager: Browser) -> None:
+    saved = logo_sent(bureau, manager, r"C:\Tide.SVG", b"<svg/>", contact="desk@tide.example")
+    assert saved.status_code == 303
+    assert "The settings were saved." in said(manager, "/readers-pages")
+    assert manager.get("/readers-pages/logo").content == b"<svg/>"
+    send(manager, "/readers-pages/settings", **typed(bureau, site="tide"), no_logo="")
+    settings = page_settings.show(bureau.books)
+    assert settings.logo_picture == ("image/svg+xml", b"<svg/>")
+    assert (settings.site, settings.contact) == ("tide", "desk@tide.example")
+    send(manager, "/readers-pages/settings", **typed(bureau), no_logo="1")
+    assert page_settings.show(bureau.books).logo == ""
+    assert 'name="no_logo"' not in manager.get("/readers-pages/settings").text
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "why"),
+    [
+        ("logo.gif", 1, "Logo.gif is no logo: its name ends with .png, .jpg, .jpeg, .svg."),
+        ("logo.png", LOGO_BYTES_MAX + 1, "The logo has 262,145 bytes: 262,144 is the most."),
+    ],
+)
+def test_another_file_or_a_large_one_is_refused_beside_its_field(
+    bureau: Desk, manager: Browser, name: str, size: int, why: str
+) -> None:
+    answer = logo_sent(bureau, manager, name, b"x" * size, contact="desk@tide.example")
+    assert answer.status_code == 400
+    assert why in refused(answer)
+    assert 'href="#logo"' in answer.text
+    assert not any(each.is_set for each in page_settings.listing(bureau.books))
 
 
 def test_a_bad_value_stands_beside_its_field(bureau: Desk, manager: Browser) -> None:

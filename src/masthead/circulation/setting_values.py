@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from difflib import get_close_matches
+from pathlib import PurePath
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar, get_args, get_type_hints
 
 from masthead.circulation.amounts import cents_of
@@ -28,6 +29,12 @@ LOGO = re.compile(r"data:image/(png|jpeg|svg\+xml);base64,(.*)", re.DOTALL)
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 
+_LOGO_KINDS = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".svg": "image/svg+xml",
+}
 _WORDS = {"1": True, "yes": True, "true": True, "0": False, "no": False, "false": False}
 
 
@@ -202,6 +209,17 @@ def yes_or_no(value: bool) -> str:
 def flag(meaning: str) -> Reading:
     """Return the reading of a setting that is yes or no, by its meaning."""
     return Reading(meaning, truth, yes_or_no)
+
+
+def logo_from(name: str, content: bytes) -> str:
+    """Return the data URL of a logo, from the name and the content of its file.
+
+    Raises BadInput for the name of another kind of file; :func:`logo_of` checks the size.
+    """
+    kind = _LOGO_KINDS.get(PurePath(name).suffix.lower())
+    if kind is None:
+        raise BadInput(f"{name} is no logo: its name ends with {', '.join(_LOGO_KINDS)}")
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def logo_of(text: str) -> str:

@@ -1,19 +1,12 @@
 """Settings of an account on the command line: ``NAME=VALUE``, a logo from a file, and a list."""
 
-import base64
 from pathlib import Path
 from typing import Protocol
 
-from masthead.circulation.setting_values import LOGO_BYTES_MAX
+from masthead.circulation.setting_values import LOGO_BYTES_MAX, logo_from
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, BadUsage
 
-_LOGO_KINDS = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".svg": "image/svg+xml",
-}
 _SHOWN_MAX = 60
 
 
@@ -52,17 +45,14 @@ def named_value(setting: str, such_as: str) -> tuple[str, str]:
 def logo_in(file: Path) -> str:
     """Return the logo in a file as a data URL.
 
-    Raises BadUsage for the name of another kind of file, BadInput if the file cannot be read.
+    Raises BadInput for the name of another kind of file, and if the file cannot be read.
     """
-    kind = _LOGO_KINDS.get(file.suffix.lower())
-    if kind is None:
-        raise BadUsage(f"{file} is no logo: its name ends with {', '.join(_LOGO_KINDS)}")
     try:
         with file.open("rb") as opened:
             content = opened.read(LOGO_BYTES_MAX + 1)
     except OSError as error:
         raise BadInput(f"{file} cannot be read: {error.strerror}") from error
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+    return logo_from(str(file), content)
 
 
 def setting_line(shown: Shown) -> str:

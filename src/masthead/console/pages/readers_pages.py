@@ -16,6 +16,7 @@ from masthead.books import (
 )
 from masthead.circulation.page_colours import colours_of
 from masthead.circulation.page_settings import SETTINGS, PageSettings
+from masthead.circulation.setting_values import logo_from
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import Page, PageRequest, get
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
@@ -78,10 +79,11 @@ GROUPS: Mapping[str, Labels] = {
         "missing_copy_days": "Days after an issue for that",
     },
 }
-"""The settings of the form by group, each with its label; a command sets the logo."""
+"""The settings of the form by group, each with its label; the logo is a file."""
 
 NAMES = tuple(name for labels in GROUPS.values() for name in labels)
 _DEFAULTS = PageSettings()
+_FIELDS = (*NAMES, "logo")
 _CHECKS = {name for name in NAMES if isinstance(getattr(_DEFAULTS, name), bool)}
 
 
@@ -163,6 +165,7 @@ def save(request: PageRequest) -> Response:
         typed = {name: _typed(form, name) for name in NAMES}
         was = {name: _typed(Form({name: str(state[name] or "")}), name) for name in NAMES}
         changed = {name: text for name, text in typed.items() if text != was[name]}
+        changed |= _logo(request, form)
         books = request.books_for("settings of the readers' pages", "/readers-pages")
         done = page_settings.set_values(books, changed)
     except StaleError as error:
@@ -171,10 +174,21 @@ def save(request: PageRequest) -> Response:
         return _form(request, form, state, 409, changes)
     except BadInput as error:
         name, _, why = str(error).partition(": ")
-        form.refuse(name if name in NAMES else "", sentence(why if name in NAMES else error))
+        is_one = name in _FIELDS
+        form.refuse(name if is_one else "", sentence(why if is_one else error))
         return _form(request, form, state, 400)
     said = "The settings were saved." if done.names else "Nothing was changed."
     return request.go("/readers-pages", said)
+
+
+def _logo(request: PageRequest, form: Form) -> dict[str, str]:
+    """Return the logo that the form sent, or "" where it is to go, by the setting's name."""
+    if sent := request.files.get("logo"):
+        try:
+            return {"logo": logo_from(sent.name, sent.data)}
+        except BadInput as error:
+            raise BadInput(f"logo: {error}") from None
+    return {"logo": ""} if form["no_logo"] else {}
 
 
 def _typed(form: Form, name: str) -> str:
@@ -198,6 +212,7 @@ def _form(
         checks=_CHECKS,
         meanings=_MEANINGS,
         cancel=_CANCEL,
+        has_logo=bool(page_settings.show(request.books).logo),
         seen=seen_of(state),
         changes=changes or [],
     )
@@ -269,7 +284,7 @@ pages = [
     get("/readers-pages/look.css", look),
     get("/readers-pages/logo", logo),
     get("/readers-pages/settings", edit, Action.PAGES),
-    Page("POST", "/readers-pages/settings", save, Action.PAGES, writes=False),
+    Page("POST", "/readers-pages/settings", save, Action.PAGES, writes=False, has_files=True),
     *pages_of(
         RecordForm(
             "/readers-pages/bundles/{id:int}",
@@ -305,7 +320,7 @@ pages = [
             _changed,
             _undo,
             lambda _key, state: f"/subscribers/{state['subscriber']}",
-            lambda _key, state: f"{state['said']}, {str(state['made_at'])[: len('2026-11-28')]}",
+            lambda _key, state: f"{state['said']}, {str(state['made_at'])[:10]}",
             "All is as it was before. The reader is not told: write to the reader.",
         ),
     ),
