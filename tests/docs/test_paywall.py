@@ -15,12 +15,26 @@ from tests.docs.pages import ROOT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from starlette.applications import Starlette
+
 PAGE = (ROOT / "docs" / "paywall.md").read_text()
 (SITE,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 READER: dict[str, Any] = {"subscriber_id": 1, "email": "ann@reader.example", "password": "secret"}
 OTHER: dict[str, Any] = {"subscriber_id": 2, "email": "ben@reader.example", "password": "secret"}
 ANN = {"login": READER["email"], "password": "secret"}
 BEN = {"login": OTHER["email"], "password": "secret"}
+
+
+def site_app(emulator: MastheadServer, monkeypatch: pytest.MonkeyPatch) -> Starlette:
+    """Return the site of the page, for an emulator."""
+    monkeypatch.setenv("MASTHEAD_URL", emulator.base_url)
+    monkeypatch.setenv("MASTHEAD_PAIR", ":".join(emulator.credentials))
+    monkeypatch.setenv("MASTHEAD_AUDIENCE", "account-1")
+    monkeypatch.setenv("MASTHEAD_ISSUER", "masthead")
+    scope: dict[str, Any] = {}
+    exec(compile(SITE, "paywall.md", "exec"), scope)
+    app: Starlette = scope["app"]
+    return app
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +53,7 @@ def emulator() -> Iterator[MastheadServer]:
 def site(emulator: MastheadServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """A browser at the site of the page."""
     emulator.ask("DELETE", "/requests")
-    monkeypatch.setenv("MASTHEAD_URL", emulator.base_url)
-    monkeypatch.setenv("MASTHEAD_PAIR", ":".join(emulator.credentials))
-    monkeypatch.setenv("MASTHEAD_AUDIENCE", "account-1")
-    monkeypatch.setenv("MASTHEAD_ISSUER", "masthead")
-    scope: dict[str, Any] = {}
-    exec(compile(SITE, "paywall.md", "exec"), scope)
-    with TestClient(scope["app"]) as client:
+    with TestClient(site_app(emulator, monkeypatch)) as client:
         yield client
 
 
