@@ -16,6 +16,7 @@ from masthead.store.erasing import erase
 from tests.circulation.small_billing import BILLING
 from tests.circulation.small_books import BOOKS
 from tests.circulation.small_pages import PAGES
+from tests.circulation.small_qualification import QUALIFICATION
 from tests.loading.publisher import SMALL, Publisher
 from tests.store.conftest import copied, new_url
 
@@ -84,6 +85,7 @@ MORE: dict[str, str] = {
     ),
     **BILLING,
     **PAGES,
+    **QUALIFICATION,
     "custom_fields.csv": SMALL["custom_fields.csv"],
     "custom_field_options.csv": SMALL["custom_field_options.csv"],
     "custom_field_answers.csv": (

@@ -161,6 +161,14 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "debit cancel": ("1",),
     "debit collected": ("1", "--on=2190-01-01"),
     "debit returns": ("{}/report.xml",),
+    "qualification form": ("1", "--field=trade:required", "--months=24"),
+    "qualification classes": ("1", "--from={}/classes.toml"),
+    "qualification request-types": ("--add", "fair", "At a fair"),
+    "qualification add": (
+        *("1", "1", "--on=2026-01-05", "--request=web", "--answer=trade=f"),
+        *("--evidence=call=7", "--dry-run"),
+    ),
+    "qualification show": ("1",),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 
@@ -183,6 +191,9 @@ def write_orders(folder: Path) -> None:
         "[columns]\ndate = 'day'\namount = 'gross'\nreference = 'text'\n", encoding="utf-8"
     )
     (folder / "report.xml").write_text(report("MH1", claims=[Status("MH1-1")]), encoding="utf-8")
+    (folder / "classes.toml").write_text(
+        "[[class]]\ncode = 'farm'\nwhen.trade = ['f']\n", encoding="utf-8"
+    )
     (folder / "orders.csv").write_text(
         "external_reference,subscriber_id,bundle_id\nA-1,1,7\n", encoding="utf-8"
     )

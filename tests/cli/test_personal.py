@@ -255,6 +255,7 @@ def test_a_subscribers_data_are_complete_and_of_no_other_subscriber(person: str)
                 "answered_by": None,
             }
         ],
+        "qualifications": [],
         "payer_details": None,
         "invoices": [],
         "payments": [],

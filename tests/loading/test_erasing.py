@@ -96,6 +96,11 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
             *("reader_request_id", "subscriber_id", "subscription_id", "issue_id", "kind"),
             *("made_at", "answered_at", "answered_by"),
         },
+        "qualifications": {
+            *("qualification_id", "subscriber_id", "publication_id", "subscription_id"),
+            *("qualified_on", "valid_until", "request_type", "audit_class_id", "disqualified"),
+            *("taken_by", "recorded_at"),
+        },
         "held_addresses": {"held_address_id", "subscriber_id", "held_on", "bounces"},
         "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
     }

@@ -172,6 +172,23 @@ def rows_of(n: int) -> dict[str, dict[str, Any]]:
         "reader_changes": {"reader_change_id": n, **reader, "kind": "pause"},
         "reader_consents": {"reader_consent_id": n, **reader, "purpose": "news"},
         "reader_requests": {"reader_request_id": n, **reader, "kind": "message"},
+        "qualifications": {
+            "qualification_id": n,
+            **reader,
+            **subscription,
+            "publication_id": 1,
+            "qualified_on": DAY,
+            "valid_until": DAY,
+            "request_type": "web",
+            "recorded_at": DAY,
+        },
+        "qualified_subscriptions": {
+            **subscription,
+            "publication_id": 1,
+            "qualification_id": n,
+            "qualified_on": DAY,
+            "valid_until": DAY,
+        },
         "reader_sessions": {
             "token_hash": f"t{n}",
             **reader,
@@ -195,6 +212,7 @@ def fill_each_table(desk: Desk) -> None:
     fill(desk)
     desk.put("custom_fields", field_id=1, name="trade", type="text")
     desk.put("list_downloads", mailing_list_id=1, name="Tide 1")
+    desk.put("qualification_forms", publication_id=1)
     desk.put("bank_files", bank_file_id=1, name="f", digest="d")
     desk.put(
         "debit_runs",

@@ -33,6 +33,8 @@ pytestmark = ON_POSTGRESQL
 # operations are numbered by, and what is known by a hash only.
 OF_ALL = {
     *("account_locks", "accounts", "billing", "billing_settings", "books", "bundle_lines"),
+    *("audit_class_conditions", "audit_classes", "qualification_forms"),
+    *("qualification_questions", "request_types"),
     *("bundles", "cancellation_reasons", "classes", "closed_months", "commits"),
     *("custom_field_options", "custom_fields", "deletions", "epochs", "issues", "list_downloads"),
     *("login_failures", "login_successes", "migrations", "page_settings", "products"),
@@ -60,6 +62,7 @@ NOT_READ = {
     ),
     *("loads", "natural_keys", "nodes", "operator_sessions", "operators", "removed_accounts"),
     *("request_counts", *STAGING_TABLES),
+    *("audit_figures", "requalification_efforts", "requalifications_sent"),
 } - {"staged_keys"}
 WITHOUT_ROWS = {"staged_keys"}
 OWN = {"subscribers", "addresses", *rows_of(1)} - NOT_READ

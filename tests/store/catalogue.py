@@ -89,6 +89,16 @@ OF_THE_BOOKS = {
     "reader_changes",
     "reader_consents",
     "reader_requests",
+    "qualification_forms",
+    "qualification_questions",
+    "audit_classes",
+    "audit_class_conditions",
+    "request_types",
+    "qualifications",
+    "qualified_subscriptions",
+    "audit_figures",
+    "requalification_efforts",
+    "requalifications_sent",
 }
 TENANTS_TABLES_OF_A_SERVER = (*TENANTS_TABLES, *COUNTERS, "account_locks")
 STAGING_TABLES = tuple(

@@ -94,6 +94,8 @@ ONE_OF: dict[str, dict[str, str | int]] = {
     "sign_in_links": {"purpose": "sign_in"},
     "reader_changes": {"kind": "pause"},
     "reader_requests": {"kind": "message"},
+    "qualification_forms": {"fills": "newest"},
+    "requalification_efforts": {"way": "letter"},
 }
 """The columns that hold one of a few words, and one of these."""
 

@@ -186,6 +186,28 @@ ROWS = {
     "letters (account_id, letter_id, kind, subscription_id, subscriber_id, written_on)": (
         f"a, n, 'welcome', n, n, '2026-01-01' FROM {MANY}"
     ),
+    "qualification_forms (account_id, publication_id)": f"a, n FROM {FEW}",
+    "qualification_questions (account_id, publication_id, field_id, position)": (
+        f"a, n, n, 1 FROM {FEW}"
+    ),
+    "audit_classes (account_id, audit_class_id, publication_id, code)": f"a, n, n, 'a' FROM {FEW}",
+    "audit_class_conditions (account_id, audit_class_id, field_id)": f"a, n, n FROM {FEW}",
+    "request_types (account_id, request_type_id, code, position)": (
+        f"a, n, 'type ' || n, n FROM {FEW}"
+    ),
+    """qualifications (account_id, qualification_id, subscriber_id, publication_id,
+        subscription_id, qualified_on, valid_until, request_type, recorded_at)""": f"""a, n, n,
+        1001 + n % 500, n, '2026-01-01', '2028-12-31', 'type 1001', '2026-01-01' FROM {MANY}""",
+    """qualified_subscriptions (account_id, subscription_id, publication_id, qualification_id,
+        qualified_on, valid_until)""": f"""a, n, 1001 + n % 500, n, '2026-01-01', '2028-12-31'
+        FROM {MANY}""",
+    "audit_figures (account_id, issue_id, position, part)": (
+        f"a, 1001 + n % 500, n, 'class' FROM {FEW}"
+    ),
+    "requalification_efforts (account_id, publication_id, effort, days_before, way)": (
+        f"a, n, 1, 30, 'letter' FROM {FEW}"
+    ),
+    "requalifications_sent (account_id, qualification_id, effort)": f"a, n, 1 FROM {MANY}",
     "page_settings (account_id, setting_id, name)": f"a, n, 'Setting ' || n FROM {FEW}",
     "reader_bundles (account_id, bundle_id, buy)": f"a, n, 1 FROM {FEW}",
     "reader_changes (account_id, reader_change_id, subscriber_id, subscription_id, kind)": (

@@ -58,6 +58,7 @@ _COMMANDS = {
     "order": "orders:order_group",
     "payer": "payers:payer",
     "payment": "payments:payment_group",
+    "qualification": "qualification:qualification_group",
     "reminders": "reminders:reminders_group",
     "remove": "removing:remove_command",
     "renewals": "renewals:renewals_group",

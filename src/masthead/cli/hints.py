@@ -43,6 +43,7 @@ HINTS = {
     "not_on_hold": "`masthead mail held` lists those on hold",
     "not_settled": "--refund gives it back, --earn keeps it",
     "nothing_left": "`masthead order add` takes one",
+    "no_qualification_form": "`masthead qualification form {publication}` with --field makes one",
     "nothing_sought": "the options are --email, --code, --order, --street, --zip and --city",
     "nothing_to_end": "`masthead subscription show {subscription}` lists what there is",
     "opening_refused": "--issues-from-dates, --paid, --cancelled, --copies and --type say it",

@@ -41,6 +41,7 @@ SUMMARIES = {
     "order": "Orders: take one by hand, load a web shop's, book payments and refunds.",
     "payer": "Who pays: the subscribers whose orders are invoiced.",
     "payment": "Payments of an account that bills: money that came, came back, or was paid back.",
+    "qualification": "Qualification: titles that are free to those who qualify.",
     "reminders": (
         "Reminders of invoices that are overdue: their levels, whom to remind, and the letters."
     ),

@@ -5,6 +5,8 @@ that shape. Tables refer only to earlier tables, or to themselves. For what the 
 circulation, "What is stored in addition". ``cents`` and prices are whole cents.
 """
 
+# Long because it is one list of tables.
+
 from typing import NamedTuple
 
 from masthead.contract import shapes
@@ -66,6 +68,18 @@ from masthead.contract.pages import (
     ReaderChange,
     ReaderConsent,
     ReaderRequest,
+)
+from masthead.contract.qualification import (
+    AuditClass,
+    AuditClassCondition,
+    AuditFigure,
+    Qualification,
+    QualificationForm,
+    QualificationQuestion,
+    QualifiedSubscription,
+    RequalificationEffort,
+    RequalificationSent,
+    RequestType,
 )
 from masthead.contract.shapes import Field, fields_of
 from masthead.contract.shown_records import (
@@ -384,6 +398,54 @@ TABLES = (
         subscription_id="subscriptions",
         issue_id="issues",
     ),
+    _table("qualification_forms", QualificationForm, publication_id="publications"),
+    _table(
+        "qualification_questions",
+        QualificationQuestion,
+        key=2,
+        publication_id="qualification_forms",
+        field_id="custom_fields",
+    ),
+    _table(
+        "audit_classes",
+        AuditClass,
+        together=("publication_id", "code"),
+        publication_id="qualification_forms",
+    ),
+    _table(
+        "audit_class_conditions",
+        AuditClassCondition,
+        key=2,
+        audit_class_id="audit_classes",
+        field_id="custom_fields",
+    ),
+    _table("request_types", RequestType, together=("code",)),
+    _table(
+        "qualifications",
+        Qualification,
+        personal=("answers", "evidence", "external_reference"),
+        subscriber_id="subscribers",
+        publication_id="qualification_forms",
+        subscription_id="subscriptions",
+        audit_class_id="audit_classes",
+    ),
+    _table(
+        "qualified_subscriptions",
+        QualifiedSubscription,
+        subscription_id="subscriptions",
+        publication_id="qualification_forms",
+        qualification_id="qualifications",
+        audit_class_id="audit_classes",
+        lapsed_by="list_downloads",
+    ),
+    _table("audit_figures", AuditFigure, key=2, issue_id="issues"),
+    _table(
+        "requalification_efforts",
+        RequalificationEffort,
+        key=2,
+        publication_id="qualification_forms",
+    ),
+    _table("requalifications_sent", RequalificationSent, key=2, qualification_id="qualifications"),
 )
 
 ERASURES = _table("erasures", ErasureRecord)

@@ -191,6 +191,7 @@ class MailingListEntryRecord(Struct):
 
     ``copies`` counts all copies. ``free_copies`` of them are of ``free_class``, the others of
     ``class``, which is null for a list that was loaded from a file.
+    ``qualification_id`` is the qualification by which the copies go out, and no reference.
     """
 
     mailing_list_id: Key
@@ -202,3 +203,4 @@ class MailingListEntryRecord(Struct):
     class_: TextOrNull
     free_copies: Cents
     free_class: TextOrNull
+    qualification_id: IdOrNull

@@ -23,7 +23,7 @@ _ANSWERS = "custom_field_answers"
 _BESIDE_THE_FEED = (
     *("notes", "complaints", "payer_details", "invoices", "payments", "bank_entries", "mandates"),
     *("claims", "reminders", "renewal_consents", "mails", "held_addresses"),
-    *("reader_changes", "reader_requests"),
+    *("reader_changes", "reader_requests", "qualifications"),
 )
 _ERASED = "erased_subscribers"
 

@@ -3,7 +3,7 @@
 from operator import itemgetter
 from typing import NamedTuple
 
-from masthead.contract import billing, collecting, pages, shapes, shown_records
+from masthead.contract import billing, collecting, pages, qualification, shapes, shown_records
 from masthead.contract import books as books_records
 from masthead.errors import no_subscriber
 from masthead.store import interface_queries
@@ -41,8 +41,9 @@ PAGES: dict[str, type] = {
     "reader_changes": pages.ReaderChange,
     "reader_consents": pages.ReaderConsent,
     "reader_requests": pages.ReaderRequest,
+    "qualifications": qualification.Qualification,
 }
-"""The tables of the readers' pages whose rows name a subscriber, and their records."""
+"""The tables of the readers' pages and of qualification whose rows name a subscriber."""
 
 _ID = itemgetter(0)
 """The id, which is the first field of each shape that is read here."""
@@ -93,7 +94,7 @@ class SubscriberData(NamedTuple):
     both in the order of ``orders``. ``answers`` has the answers to all
     custom fields. ``entries`` has the id and name of a mailing list and a row of MailingListEntry.
     ``notes`` and ``complaints`` are rows of Note and Complaint. ``pages`` has the rows of the
-    readers' pages by table, of the records in :data:`PAGES`.
+    readers' pages and of qualification by table, of the records in :data:`PAGES`.
     """
 
     subscriber: Row

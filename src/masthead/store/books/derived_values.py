@@ -10,7 +10,7 @@ from masthead.store.books.earned_share_sql import DELIVERED, earned
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.served_subscriptions import IS_PASSED_OVER
-from masthead.store.books.stored_expiry_dates import write_expiry_dates
+from masthead.store.books.stored_expiry_dates import IS_QUALIFIED, write_expiry_dates
 from masthead.store.database import Value
 from masthead.store.key_lists import KeyLists
 
@@ -20,6 +20,8 @@ _IDS_MAX = 5_000
 """The most subscription ids that one statement names."""
 
 _IS_PAID = "t.paid_on IS NOT NULL"
+_ISSUES = """CASE WHEN n.qualification_id IS NOT NULL AND s.cancelled_on IS NULL THEN -1
+            ELSE n.issues END"""
 _UNEARNED = f"""
     CASE WHEN t.issues_left > 0
         THEN t.price - t.allowed - ({earned(DELIVERED)})
@@ -84,19 +86,21 @@ def decimal_of(cents: str) -> str:
 def write_balances(books: Operation, keys: str, **values: Value) -> int:
     """Update issues, paid issues, unearned revenue and copies of subscriptions that differ.
 
-    The copies are those of the term that is delivered next; without issues left they stay.
+    The copies are those of the term that is delivered next; without issues left they stay. A
+    subscription that goes by a qualification has every issue (decisions, "Issues of who
+    qualifies").
 
     ``keys`` is a FROM item whose column ``key`` has each id once. Returns the number of rows
     written.
     """
     return books.change(
         f"""
-        UPDATE subscriptions AS s SET issues = n.issues, paid_issues_left = n.paid,
+        UPDATE subscriptions AS s SET issues = {_ISSUES}, paid_issues_left = n.paid,
             unearned_revenue = n.unearned, commit_id = :commit_id,
             copies = coalesce(n.copies, s.copies)
         FROM (
             SELECT b.key, b.issues, b.paid, {decimal_of("b.cents")} AS unearned,
-                c.copies + c.free_copies AS copies
+                c.copies + c.free_copies AS copies, q.qualification_id
             FROM (
                 SELECT k.key,
                     CASE WHEN min(t.issues_left) < 0 THEN -1
@@ -115,9 +119,11 @@ def write_balances(books: Operation, keys: str, **values: Value) -> int:
                 GROUP BY k.key
             ) AS b
             LEFT JOIN terms AS c ON c.account_id = :account_id AND c.term_id = b.term_id
+            LEFT JOIN qualified_subscriptions AS q ON q.account_id = :account_id
+                AND q.subscription_id = b.key AND {IS_QUALIFIED}
         ) AS n
         WHERE s.account_id = :account_id AND s.subscription_id = n.key
-            AND (s.issues IS DISTINCT FROM n.issues OR s.paid_issues_left IS DISTINCT FROM n.paid
+            AND (s.issues IS DISTINCT FROM {_ISSUES} OR s.paid_issues_left IS DISTINCT FROM n.paid
                 OR s.unearned_revenue IS DISTINCT FROM n.unearned
                 OR (n.copies IS NOT NULL AND s.copies IS DISTINCT FROM n.copies))
         """,

@@ -25,6 +25,7 @@ class Moved(NamedTuple):
 _MOVED_TOO = (
     *("bank_entries", "mandates", "claims", "reminders", "renewal_consents", "mails"),
     *("held_addresses", "letters", "reader_changes", "reader_consents", "reader_requests"),
+    "qualifications",
 )
 """What moves beside what :class:`Moved` counts."""
 

@@ -11,6 +11,7 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.store.books.extendable_subscriptions import look_up, running
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
+from masthead.store.books.qualifications import write_current
 from masthead.store.books.subscription import SPANS, the_one
 from masthead.store.books.subscription import spans as spans_of
 from masthead.store.books.uncancelling import withdraw
@@ -113,6 +114,7 @@ def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -
         today=books.today,
         commit_id=books.commit_id,
     )
+    _move_qualifications(books, subscription_id, other_id)
     for each in (subscription_id, other_id):
         the_one(books, each)
 
@@ -193,6 +195,19 @@ def _move_consents(books: Operation, subscription_id: int, other_id: int) -> Non
         one=subscription_id,
         other=other_id,
     )
+
+
+def _move_qualifications(books: Operation, subscription_id: int, other_id: int) -> None:
+    """Move the qualifications; the newest of both counts."""
+    if books.change(
+        """
+        UPDATE qualifications SET subscription_id = :one
+        WHERE account_id = :account_id AND subscription_id = :other
+        """,
+        one=subscription_id,
+        other=other_id,
+    ):
+        write_current(books, [subscription_id, other_id])
 
 
 def _has_issues_left(books: Operation, subscription_id: int) -> bool:

@@ -46,6 +46,16 @@ BOOKS = (
     "mails",
     "held_addresses",
     "letters",
+    "qualification_forms",
+    "qualification_questions",
+    "audit_classes",
+    "audit_class_conditions",
+    "request_types",
+    "qualifications",
+    "qualified_subscriptions",
+    "audit_figures",
+    "requalification_efforts",
+    "requalifications_sent",
 )
 """The tables that only an account with open books has."""
 

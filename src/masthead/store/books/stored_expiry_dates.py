@@ -21,6 +21,25 @@ last issue received, or that on which the subscription would have begun."""
 
 _DAY = timedelta(days=1)
 
+IS_QUALIFIED = "q.served = 1 AND q.lapsed_by IS NULL"
+"""Whether the qualification ``q`` of a subscription lets it have every issue."""
+
+_QUALIFIED = f"""qualified_subscriptions AS q ON q.account_id = :account_id
+    AND q.subscription_id = s.subscription_id AND {IS_QUALIFIED} AND s.cancelled_on IS NULL"""
+_LEFT = """CASE WHEN q.subscription_id IS NULL THEN s.issues ELSE (
+        SELECT CASE WHEN min(t.issues_left) < 0 THEN -1
+            ELSE coalesce(CAST(sum(t.issues_left) AS BIGINT), 0) END
+        FROM terms AS t WHERE t.account_id = :account_id
+            AND t.subscription_id = s.subscription_id AND t.issues_left <> 0) END"""
+"""The issues left of the terms alone: a subscription that is qualified has every issue."""
+
+_UNTIL = f"""(SELECT q.valid_until FROM qualified_subscriptions AS q
+    WHERE q.account_id = :account_id AND q.subscription_id = subscriptions.subscription_id
+        AND {IS_QUALIFIED} AND NOT EXISTS (SELECT 1 FROM terms AS t
+            WHERE t.account_id = :account_id AND t.issues_left < 0
+                AND t.subscription_id = subscriptions.subscription_id))"""
+"""The last day of a qualified subscription without issues of terms left; else none is known."""
+
 
 def calendar_of(books: Reading, publication_id: int) -> Calendar:
     """Return the dates of a publication's issues."""
@@ -52,16 +71,23 @@ def calendar_of(books: Reading, publication_id: int) -> Calendar:
 def write_expiry_dates(books: Operation, lists: KeyLists, keys: str) -> None:
     """Write ``date_expired`` of subscriptions that differ; ``keys`` has each ``key`` once.
 
-    A subscription whose date is not known keeps its date (``circulation.expiry_dates``).
+    A subscription whose date is not known keeps its date (``circulation.expiry_dates``). A
+    qualified one is served until the last day of its qualification, or until its terms are used
+    up if that is later.
     """
     books.change(
         f"""
-        UPDATE subscriptions SET date_expired = NULL, commit_id = :commit_id
-        WHERE account_id = :account_id AND issues < 0 AND date_expired IS NOT NULL
+        UPDATE subscriptions SET date_expired = {_UNTIL}, commit_id = :commit_id
+        WHERE account_id = :account_id AND issues < 0 AND date_expired IS DISTINCT FROM {_UNTIL}
             AND subscription_id IN (SELECT k.key FROM {keys} AS k)
             AND subscription_id NOT IN (SELECT c.subscription_id FROM cancellations AS c
                 WHERE c.account_id = :account_id AND c.ended_on IS NULL
                     AND c.after_issue_id IS NOT NULL)
+            AND NOT EXISTS (SELECT 1 FROM qualified_subscriptions AS q
+                JOIN terms AS o ON o.account_id = :account_id
+                    AND o.subscription_id = q.subscription_id AND o.issues_left > 0
+                WHERE q.account_id = :account_id AND {IS_QUALIFIED}
+                    AND q.subscription_id = subscriptions.subscription_id)
         """,
         commit_id=books.commit_id,
     )
@@ -96,8 +122,13 @@ class _ExpiryDates:
         self._first = f"{next(calendar.after_closed(), date.max)}"
         self._publication_id = publication_id
         self._source = f"""
-            FROM {keys} AS k JOIN subscriptions AS s
-                ON s.account_id = :account_id AND s.subscription_id = k.key
+            FROM (
+                SELECT s.subscription_id, s.publication_id, s.begins_on, q.valid_until,
+                    {_LEFT} AS issues
+                FROM {keys} AS k JOIN subscriptions AS s
+                    ON s.account_id = :account_id AND s.subscription_id = k.key
+                LEFT JOIN {_QUALIFIED}
+                WHERE s.publication_id = {publication_id:d}) AS s
             """
         self._of_publication = "s.publication_id = :publication_id"
         self._has_last = False
@@ -130,6 +161,7 @@ class _ExpiryDates:
                     WHERE r.account_id = :account_id AND r.subscription_id = s.subscription_id
                         AND i.publication_id = :publication_id) AS received
                 {self._source} WHERE {self._of_publication} AND s.issues = 0
+                    AND s.valid_until IS NULL
             ) AS e
             WHERE e.received IS NOT NULL OR e.begins_on IS NOT NULL
             """,
@@ -254,6 +286,11 @@ class _ExpiryDates:
         self._write(f"SELECT l.key, l.text FROM {self._lists.keys_in(_ALONE)} AS l")
 
     def _write(self, found: str) -> None:
+        found = f"""SELECT w.key, CASE WHEN q.valid_until > w.text THEN q.valid_until
+                ELSE w.text END AS text
+            FROM ({found}) AS w
+            JOIN subscriptions AS s ON s.account_id = :account_id AND s.subscription_id = w.key
+            LEFT JOIN {_QUALIFIED}"""
         if self._has_last:
             found = f"""SELECT w.key, CASE WHEN l.text < w.text THEN l.text ELSE w.text END AS text
                 FROM ({found}) AS w

@@ -197,6 +197,7 @@ BEGIN
             ('reader_changes', own, NULL),
             ('reader_consents', own, NULL),
             ('reader_requests', own, NULL),
+            ('qualifications', own, NULL),
             ('entitlement_codes', own, NULL),
             -- Before a sign-in, by the hash of a token.
             ('reader_sessions', own || ' OR ' || nobody, NULL),
@@ -211,6 +212,7 @@ BEGIN
             ('renewals_sent', 'is_own_subscription(account_id, subscription_id)', NULL),
             ('announced_renewals', 'is_own_subscription(account_id, subscription_id)', NULL),
             ('mailing_list_entries', 'is_own_subscription(account_id, subscription_id)', NULL),
+            ('qualified_subscriptions', 'is_own_subscription(account_id, subscription_id)', NULL),
             ('revenue', 'is_own_term(account_id, term_id)', NULL),
             ('cancelled_terms', 'is_own_term(account_id, term_id)', NULL),
             ('invoice_lines', 'is_own_invoice(account_id, invoice_id)', NULL),
@@ -221,6 +223,8 @@ BEGIN
             -- Of all readers.
             ('accounts', 'TRUE', NULL),
             ('account_locks', 'TRUE', NULL),
+            ('audit_classes', 'TRUE', NULL),
+            ('audit_class_conditions', 'TRUE', NULL),
             ('billing', 'TRUE', NULL),
             ('billing_settings', 'TRUE', NULL),
             ('books', 'TRUE', NULL),
@@ -241,9 +245,12 @@ BEGIN
             ('page_settings', 'TRUE', NULL),
             ('products', 'TRUE', NULL),
             ('publications', 'TRUE', NULL),
+            ('qualification_forms', 'TRUE', NULL),
+            ('qualification_questions', 'TRUE', NULL),
             ('reader_bundles', 'TRUE', NULL),
             ('reminder_levels', 'TRUE', NULL),
             ('renewal_efforts', 'TRUE', NULL),
+            ('request_types', 'TRUE', NULL),
             ('saved_forms', 'TRUE', NULL),
             ('shipping_prices', 'TRUE', NULL),
             ('subscription_kinds', 'TRUE', NULL),
@@ -313,7 +320,8 @@ BEGIN
         'bundles, bundle_lines, products, cancellation_reasons, renewal_efforts, billing, '
         'billing_settings, tax_rates, shipping_prices, closed_months, reminder_levels, '
         'account_locks, login_failures, login_successes, saved_forms, page_settings, '
-        'reader_bundles TO %I', readers);
+        'reader_bundles, qualification_forms, qualification_questions, audit_classes, '
+        'audit_class_conditions, request_types TO %I', readers);
     EXECUTE format(
         'GRANT SELECT (account_id, company_name, website, active, api_active, plan, '
         'hide_password_md5, keep_password_md5, renewal_code_login, master_checkout, time_zone, '
@@ -328,7 +336,7 @@ BEGIN
         'cancellations, renewals_sent, announced_renewals, mailing_list_entries, revenue, '
         'cancelled_terms, invoice_lines, allocations, journal_lines, staged_keys, '
         'reader_changes, reader_consents, reader_requests, reader_sessions, sign_in_links, '
-        'entitlement_codes TO %I', readers);
+        'entitlement_codes, qualifications, qualified_subscriptions TO %I', readers);
     EXECUTE format(
         'GRANT INSERT ON subscribers, addresses, subscriptions, subscription_kinds, '
         'custom_field_answers, orders, order_items, terms, revenue, suspensions, '
@@ -336,14 +344,15 @@ BEGIN
         'invoice_lines, allocations, journal_lines, renewal_consents, mails, saved_forms, '
         'deletions, login_failures, login_successes, purchases, payer_details, '
         'staged_keys, audit, reader_changes, reader_consents, reader_requests, reader_sessions, '
-        'sign_in_links, entitlement_codes TO %I', readers);
+        'sign_in_links, entitlement_codes, qualifications, qualified_subscriptions TO %I',
+        readers);
     EXECUTE format(
         'GRANT INSERT (account_id, commit_id), UPDATE (visible_at) ON commits TO %I', readers);
     EXECUTE format(
         'GRANT UPDATE ON subscribers, addresses, subscriptions, custom_field_answers, terms, '
         'suspensions, temporary_addresses, cancellations, cancelled_terms, renewal_consents, '
-        'orders, order_items, purchases, payer_details, mails, login_failures, deletions '
-        'TO %I', readers);
+        'orders, order_items, purchases, payer_details, mails, login_failures, deletions, '
+        'qualified_subscriptions TO %I', readers);
     EXECUTE format('GRANT UPDATE (ended_at) ON reader_consents TO %I', readers);
     EXECUTE format('GRANT UPDATE (used_at) ON reader_sessions, sign_in_links TO %I', readers);
     EXECUTE format('GRANT UPDATE (kind) ON account_locks TO %I', readers);

@@ -919,6 +919,7 @@ CREATE TABLE renewals_sent (
 );
 CREATE INDEX renewals_sent_by_subscription ON renewals_sent (account_id, subscription_id);
 
+-- qualification_id: by which the copies go out. It is no reference: qualifications are only added.
 CREATE TABLE mailing_list_entries (
     account_id BIGINT NOT NULL,
     mailing_list_id BIGINT NOT NULL,
@@ -930,6 +931,7 @@ CREATE TABLE mailing_list_entries (
     class TEXT COLLATE "C",
     free_copies BIGINT NOT NULL DEFAULT 0,
     free_class TEXT COLLATE "C",
+    qualification_id BIGINT,
     PRIMARY KEY (account_id, mailing_list_id, subscription_id),
     FOREIGN KEY (account_id, mailing_list_id)
         REFERENCES list_downloads (account_id, mailing_list_id),
@@ -1511,6 +1513,184 @@ CREATE INDEX reader_requests_by_issue
 CREATE INDEX reader_requests_to_answer
     ON reader_requests (account_id, reader_request_id) WHERE answered_at IS NULL;
 
+-- A publication that goes free to readers who qualify. months: how long a qualification is valid.
+-- fills: by what the quota of a class is filled. type: of the subscriptions that qualifications
+-- begin. agreed_text: what a reader agrees to.
+CREATE TABLE qualification_forms (
+    account_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    months BIGINT NOT NULL DEFAULT 36,
+    fills TEXT COLLATE "C" NOT NULL DEFAULT 'newest'
+        CHECK (fills IN ('newest', 'class', 'request')),
+    type TEXT COLLATE "C" NOT NULL DEFAULT 'Print',
+    agreed_text TEXT COLLATE "C",
+    PRIMARY KEY (account_id, publication_id),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+);
+
+-- The questions of a form, in the order of position.
+CREATE TABLE qualification_questions (
+    account_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    field_id BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    required BIGINT NOT NULL DEFAULT 0 CHECK (required IN (0, 1)),
+    allow_other BIGINT NOT NULL DEFAULT 0 CHECK (allow_other IN (0, 1)),
+    PRIMARY KEY (account_id, publication_id, field_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id),
+    FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
+);
+CREATE INDEX qualification_questions_by_field
+    ON qualification_questions (account_id, field_id, publication_id);
+
+-- The audit classes of a publication: the first whose conditions hold, by position. One that is
+-- not used any more has no position; qualifications of before still name it. quota: the most copies
+-- of an issue; NULL is no ceiling.
+CREATE TABLE audit_classes (
+    account_id BIGINT NOT NULL,
+    audit_class_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    position BIGINT,
+    code TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C",
+    served BIGINT NOT NULL DEFAULT 1 CHECK (served IN (0, 1)),
+    quota BIGINT,
+    PRIMARY KEY (account_id, audit_class_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id)
+);
+CREATE UNIQUE INDEX audit_classes_by_code ON audit_classes (account_id, publication_id, code);
+
+-- All conditions of a class must hold: one of the options was answered. option_ids: in ascending
+-- order, separated by '|'.
+CREATE TABLE audit_class_conditions (
+    account_id BIGINT NOT NULL,
+    audit_class_id BIGINT NOT NULL,
+    field_id BIGINT NOT NULL,
+    option_ids TEXT COLLATE "C",
+    PRIMARY KEY (account_id, audit_class_id, field_id),
+    FOREIGN KEY (account_id, audit_class_id)
+        REFERENCES audit_classes (account_id, audit_class_id),
+    FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
+);
+CREATE INDEX audit_class_conditions_by_field
+    ON audit_class_conditions (account_id, field_id, audit_class_id);
+
+-- How a qualification came. is_request: the reader asked for it.
+CREATE TABLE request_types (
+    account_id BIGINT NOT NULL REFERENCES accounts (account_id),
+    request_type_id BIGINT NOT NULL,
+    code TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C",
+    position BIGINT NOT NULL,
+    is_request BIGINT NOT NULL DEFAULT 1 CHECK (is_request IN (0, 1)),
+    PRIMARY KEY (account_id, request_type_id)
+);
+CREATE UNIQUE INDEX request_types_by_code ON request_types (account_id, code);
+
+-- Rows are only ever added; an erasure blanks what is personal. qualified_on: the day of the
+-- answers. valid_until: the last day. request_type: the code. answers: JSON, by the id of the
+-- field: options, text. evidence: JSON.
+CREATE TABLE qualifications (
+    account_id BIGINT NOT NULL,
+    qualification_id BIGINT NOT NULL,
+    subscriber_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    subscription_id BIGINT,
+    qualified_on TEXT COLLATE "C" NOT NULL,
+    valid_until TEXT COLLATE "C" NOT NULL,
+    request_type TEXT COLLATE "C" NOT NULL,
+    audit_class_id BIGINT,
+    disqualified BIGINT NOT NULL DEFAULT 0 CHECK (disqualified IN (0, 1)),
+    answers TEXT COLLATE "C",
+    taken_by TEXT COLLATE "C",
+    evidence TEXT COLLATE "C",
+    external_reference TEXT COLLATE "C",
+    recorded_at TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (account_id, qualification_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, audit_class_id) REFERENCES audit_classes (account_id, audit_class_id)
+);
+CREATE INDEX qualifications_by_subscriber
+    ON qualifications (account_id, subscriber_id, qualification_id);
+CREATE INDEX qualifications_by_subscription ON qualifications (account_id, subscription_id)
+    WHERE subscription_id IS NOT NULL;
+
+-- The newest qualification of a subscription, by its day and then its id, with what closing reads.
+-- It follows from the tables above, but for lapsed_by: the list whose closing noted that it lapsed.
+-- served: its class is served, and no answer disqualifies.
+CREATE TABLE qualified_subscriptions (
+    account_id BIGINT NOT NULL,
+    subscription_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    qualification_id BIGINT NOT NULL,
+    audit_class_id BIGINT,
+    class_position BIGINT,
+    request_position BIGINT,
+    qualified_on TEXT COLLATE "C" NOT NULL,
+    valid_until TEXT COLLATE "C" NOT NULL,
+    served BIGINT NOT NULL DEFAULT 1 CHECK (served IN (0, 1)),
+    lapsed_by BIGINT,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id),
+    FOREIGN KEY (account_id, qualification_id)
+        REFERENCES qualifications (account_id, qualification_id),
+    FOREIGN KEY (account_id, audit_class_id) REFERENCES audit_classes (account_id, audit_class_id),
+    FOREIGN KEY (account_id, lapsed_by) REFERENCES list_downloads (account_id, mailing_list_id)
+);
+CREATE INDEX qualified_subscriptions_by_end
+    ON qualified_subscriptions (account_id, publication_id, valid_until, subscription_id);
+CREATE INDEX qualified_subscriptions_by_list
+    ON qualified_subscriptions (account_id, lapsed_by) WHERE lapsed_by IS NOT NULL;
+
+-- The figures of the audit report of an issue, written with its file and never changed. position:
+-- of the row in the whole report.
+CREATE TABLE audit_figures (
+    account_id BIGINT NOT NULL,
+    issue_id BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    part TEXT COLLATE "C" NOT NULL,
+    key1 TEXT COLLATE "C",
+    key2 TEXT COLLATE "C",
+    key3 TEXT COLLATE "C",
+    subscriptions BIGINT NOT NULL DEFAULT 0,
+    copies BIGINT NOT NULL DEFAULT 0,
+    printed BIGINT NOT NULL DEFAULT 0,
+    digital BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, issue_id, position),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+);
+
+-- When readers are asked to requalify: so many days before the end, in a way.
+CREATE TABLE requalification_efforts (
+    account_id BIGINT NOT NULL,
+    publication_id BIGINT NOT NULL,
+    effort BIGINT NOT NULL,
+    days_before BIGINT NOT NULL,
+    way TEXT COLLATE "C" NOT NULL CHECK (way IN ('letter', 'email', 'telephone')),
+    PRIMARY KEY (account_id, publication_id, effort),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id)
+);
+
+CREATE TABLE requalifications_sent (
+    account_id BIGINT NOT NULL,
+    qualification_id BIGINT NOT NULL,
+    effort BIGINT NOT NULL,
+    sent_on TEXT COLLATE "C",
+    PRIMARY KEY (account_id, qualification_id, effort),
+    FOREIGN KEY (account_id, qualification_id)
+        REFERENCES qualifications (account_id, qualification_id)
+);
+
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
 CREATE TABLE deletions (
@@ -2089,7 +2269,8 @@ CREATE UNLOGGED TABLE staged_mailing_list_entries (
     type TEXT COLLATE "C",
     class TEXT COLLATE "C",
     free_copies BIGINT,
-    free_class TEXT COLLATE "C"
+    free_class TEXT COLLATE "C",
+    qualification_id BIGINT
 );
 CREATE INDEX staged_mailing_list_entries_by_key
     ON staged_mailing_list_entries (account_id, load_id, mailing_list_id, subscription_id);
@@ -2633,6 +2814,172 @@ CREATE UNLOGGED TABLE staged_reader_requests (
 CREATE INDEX staged_reader_requests_by_key
     ON staged_reader_requests (account_id, load_id, reader_request_id);
 
+CREATE UNLOGGED TABLE staged_qualification_forms (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    publication_id BIGINT,
+    months BIGINT,
+    fills TEXT COLLATE "C",
+    type TEXT COLLATE "C",
+    agreed_text TEXT COLLATE "C"
+);
+CREATE INDEX staged_qualification_forms_by_key
+    ON staged_qualification_forms (account_id, load_id, publication_id);
+
+CREATE UNLOGGED TABLE staged_qualification_questions (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    publication_id BIGINT,
+    field_id BIGINT,
+    position BIGINT,
+    required BIGINT,
+    allow_other BIGINT
+);
+CREATE INDEX staged_qualification_questions_by_key
+    ON staged_qualification_questions (account_id, load_id, publication_id, field_id);
+
+CREATE UNLOGGED TABLE staged_audit_classes (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    audit_class_id BIGINT,
+    publication_id BIGINT,
+    position BIGINT,
+    code TEXT COLLATE "C",
+    name TEXT COLLATE "C",
+    served BIGINT,
+    quota BIGINT
+);
+CREATE INDEX staged_audit_classes_by_key
+    ON staged_audit_classes (account_id, load_id, audit_class_id);
+
+CREATE UNLOGGED TABLE staged_audit_class_conditions (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    audit_class_id BIGINT,
+    field_id BIGINT,
+    option_ids TEXT COLLATE "C"
+);
+CREATE INDEX staged_audit_class_conditions_by_key
+    ON staged_audit_class_conditions (account_id, load_id, audit_class_id, field_id);
+
+CREATE UNLOGGED TABLE staged_request_types (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    request_type_id BIGINT,
+    code TEXT COLLATE "C",
+    name TEXT COLLATE "C",
+    position BIGINT,
+    is_request BIGINT
+);
+CREATE INDEX staged_request_types_by_key
+    ON staged_request_types (account_id, load_id, request_type_id);
+
+CREATE UNLOGGED TABLE staged_qualifications (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    qualification_id BIGINT,
+    subscriber_id BIGINT,
+    publication_id BIGINT,
+    subscription_id BIGINT,
+    qualified_on TEXT COLLATE "C",
+    valid_until TEXT COLLATE "C",
+    request_type TEXT COLLATE "C",
+    audit_class_id BIGINT,
+    disqualified BIGINT,
+    answers TEXT COLLATE "C",
+    taken_by TEXT COLLATE "C",
+    evidence TEXT COLLATE "C",
+    external_reference TEXT COLLATE "C",
+    recorded_at TEXT COLLATE "C"
+);
+CREATE INDEX staged_qualifications_by_key
+    ON staged_qualifications (account_id, load_id, qualification_id);
+
+CREATE UNLOGGED TABLE staged_qualified_subscriptions (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    subscription_id BIGINT,
+    publication_id BIGINT,
+    qualification_id BIGINT,
+    audit_class_id BIGINT,
+    class_position BIGINT,
+    request_position BIGINT,
+    qualified_on TEXT COLLATE "C",
+    valid_until TEXT COLLATE "C",
+    served BIGINT,
+    lapsed_by BIGINT
+);
+CREATE INDEX staged_qualified_subscriptions_by_key
+    ON staged_qualified_subscriptions (account_id, load_id, subscription_id);
+
+CREATE UNLOGGED TABLE staged_audit_figures (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    issue_id BIGINT,
+    position BIGINT,
+    part TEXT COLLATE "C",
+    key1 TEXT COLLATE "C",
+    key2 TEXT COLLATE "C",
+    key3 TEXT COLLATE "C",
+    subscriptions BIGINT,
+    copies BIGINT,
+    printed BIGINT,
+    digital BIGINT
+);
+CREATE INDEX staged_audit_figures_by_key
+    ON staged_audit_figures (account_id, load_id, issue_id, position);
+
+CREATE UNLOGGED TABLE staged_requalification_efforts (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    publication_id BIGINT,
+    effort BIGINT,
+    days_before BIGINT,
+    way TEXT COLLATE "C"
+);
+CREATE INDEX staged_requalification_efforts_by_key
+    ON staged_requalification_efforts (account_id, load_id, publication_id, effort);
+
+CREATE UNLOGGED TABLE staged_requalifications_sent (
+    account_id BIGINT NOT NULL,
+    load_id BIGINT NOT NULL,
+    file BIGINT NOT NULL,
+    line BIGINT NOT NULL,
+    present BIGINT NOT NULL,
+    qualification_id BIGINT,
+    effort BIGINT,
+    sent_on TEXT COLLATE "C"
+);
+CREATE INDEX staged_requalifications_sent_by_key
+    ON staged_requalifications_sent (account_id, load_id, qualification_id, effort);
+
 CREATE UNLOGGED TABLE staged_erasures (
     account_id BIGINT NOT NULL,
     load_id BIGINT NOT NULL,
@@ -2767,6 +3114,16 @@ BEGIN
         'reader_changes',
         'reader_consents',
         'reader_requests',
+        'qualification_forms',
+        'qualification_questions',
+        'audit_classes',
+        'audit_class_conditions',
+        'request_types',
+        'qualifications',
+        'qualified_subscriptions',
+        'audit_figures',
+        'requalification_efforts',
+        'requalifications_sent',
         'mailing_list_entries',
         'deletions',
         'erasures'

@@ -799,6 +799,7 @@ CREATE TABLE renewals_sent (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX renewals_sent_by_subscription ON renewals_sent (account_id, subscription_id);
 
+-- qualification_id: by which the copies go out. It is no reference: qualifications are only added.
 CREATE TABLE mailing_list_entries (
     account_id INTEGER NOT NULL,
     mailing_list_id INTEGER NOT NULL,
@@ -810,6 +811,7 @@ CREATE TABLE mailing_list_entries (
     class TEXT,
     free_copies INTEGER NOT NULL DEFAULT 0,
     free_class TEXT,
+    qualification_id INTEGER,
     PRIMARY KEY (account_id, mailing_list_id, subscription_id),
     FOREIGN KEY (account_id, mailing_list_id)
         REFERENCES list_downloads (account_id, mailing_list_id),
@@ -1390,6 +1392,184 @@ CREATE INDEX reader_requests_by_issue
 CREATE INDEX reader_requests_to_answer
     ON reader_requests (account_id, reader_request_id) WHERE answered_at IS NULL;
 
+-- A publication that goes free to readers who qualify. months: how long a qualification is valid.
+-- fills: by what the quota of a class is filled. type: of the subscriptions that qualifications
+-- begin. agreed_text: what a reader agrees to.
+CREATE TABLE qualification_forms (
+    account_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    months INTEGER NOT NULL DEFAULT 36,
+    fills TEXT NOT NULL DEFAULT 'newest'
+        CHECK (fills IN ('newest', 'class', 'request')),
+    type TEXT NOT NULL DEFAULT 'Print',
+    agreed_text TEXT,
+    PRIMARY KEY (account_id, publication_id),
+    FOREIGN KEY (account_id, publication_id) REFERENCES publications (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+
+-- The questions of a form, in the order of position.
+CREATE TABLE qualification_questions (
+    account_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    field_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    required INTEGER NOT NULL DEFAULT 0 CHECK (required IN (0, 1)),
+    allow_other INTEGER NOT NULL DEFAULT 0 CHECK (allow_other IN (0, 1)),
+    PRIMARY KEY (account_id, publication_id, field_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id),
+    FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX qualification_questions_by_field
+    ON qualification_questions (account_id, field_id);
+
+-- The audit classes of a publication: the first whose conditions hold, by position. One that is
+-- not used any more has no position; qualifications of before still name it. quota: the most copies
+-- of an issue; NULL is no ceiling.
+CREATE TABLE audit_classes (
+    account_id INTEGER NOT NULL,
+    audit_class_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    position INTEGER,
+    code TEXT NOT NULL,
+    name TEXT,
+    served INTEGER NOT NULL DEFAULT 1 CHECK (served IN (0, 1)),
+    quota INTEGER,
+    PRIMARY KEY (account_id, audit_class_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX audit_classes_by_code ON audit_classes (account_id, publication_id, code);
+
+-- All conditions of a class must hold: one of the options was answered. option_ids: in ascending
+-- order, separated by '|'.
+CREATE TABLE audit_class_conditions (
+    account_id INTEGER NOT NULL,
+    audit_class_id INTEGER NOT NULL,
+    field_id INTEGER NOT NULL,
+    option_ids TEXT,
+    PRIMARY KEY (account_id, audit_class_id, field_id),
+    FOREIGN KEY (account_id, audit_class_id)
+        REFERENCES audit_classes (account_id, audit_class_id),
+    FOREIGN KEY (account_id, field_id) REFERENCES custom_fields (account_id, field_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_class_conditions_by_field
+    ON audit_class_conditions (account_id, field_id);
+
+-- How a qualification came. is_request: the reader asked for it.
+CREATE TABLE request_types (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    request_type_id INTEGER NOT NULL,
+    code TEXT NOT NULL,
+    name TEXT,
+    position INTEGER NOT NULL,
+    is_request INTEGER NOT NULL DEFAULT 1 CHECK (is_request IN (0, 1)),
+    PRIMARY KEY (account_id, request_type_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX request_types_by_code ON request_types (account_id, code);
+
+-- Rows are only ever added; an erasure blanks what is personal. qualified_on: the day of the
+-- answers. valid_until: the last day. request_type: the code. answers: JSON, by the id of the
+-- field: options, text. evidence: JSON.
+CREATE TABLE qualifications (
+    account_id INTEGER NOT NULL,
+    qualification_id INTEGER NOT NULL,
+    subscriber_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    subscription_id INTEGER,
+    qualified_on TEXT NOT NULL,
+    valid_until TEXT NOT NULL,
+    request_type TEXT NOT NULL,
+    audit_class_id INTEGER,
+    disqualified INTEGER NOT NULL DEFAULT 0 CHECK (disqualified IN (0, 1)),
+    answers TEXT,
+    taken_by TEXT,
+    evidence TEXT,
+    external_reference TEXT,
+    recorded_at TEXT NOT NULL,
+    PRIMARY KEY (account_id, qualification_id),
+    FOREIGN KEY (account_id, subscriber_id) REFERENCES subscribers (account_id, subscriber_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, audit_class_id) REFERENCES audit_classes (account_id, audit_class_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX qualifications_by_subscriber
+    ON qualifications (account_id, subscriber_id);
+CREATE INDEX qualifications_by_subscription ON qualifications (account_id, subscription_id)
+    WHERE subscription_id IS NOT NULL;
+
+-- The newest qualification of a subscription, by its day and then its id, with what closing reads.
+-- It follows from the tables above, but for lapsed_by: the list whose closing noted that it lapsed.
+-- served: its class is served, and no answer disqualifies.
+CREATE TABLE qualified_subscriptions (
+    account_id INTEGER NOT NULL,
+    subscription_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    qualification_id INTEGER NOT NULL,
+    audit_class_id INTEGER,
+    class_position INTEGER,
+    request_position INTEGER,
+    qualified_on TEXT NOT NULL,
+    valid_until TEXT NOT NULL,
+    served INTEGER NOT NULL DEFAULT 1 CHECK (served IN (0, 1)),
+    lapsed_by INTEGER,
+    PRIMARY KEY (account_id, subscription_id),
+    FOREIGN KEY (account_id, subscription_id)
+        REFERENCES subscriptions (account_id, subscription_id),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id),
+    FOREIGN KEY (account_id, qualification_id)
+        REFERENCES qualifications (account_id, qualification_id),
+    FOREIGN KEY (account_id, audit_class_id) REFERENCES audit_classes (account_id, audit_class_id),
+    FOREIGN KEY (account_id, lapsed_by) REFERENCES list_downloads (account_id, mailing_list_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX qualified_subscriptions_by_end
+    ON qualified_subscriptions (account_id, publication_id, valid_until);
+CREATE INDEX qualified_subscriptions_by_list
+    ON qualified_subscriptions (account_id, lapsed_by) WHERE lapsed_by IS NOT NULL;
+
+-- The figures of the audit report of an issue, written with its file and never changed. position:
+-- of the row in the whole report.
+CREATE TABLE audit_figures (
+    account_id INTEGER NOT NULL,
+    issue_id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    part TEXT NOT NULL,
+    key1 TEXT,
+    key2 TEXT,
+    key3 TEXT,
+    subscriptions INTEGER NOT NULL DEFAULT 0,
+    copies INTEGER NOT NULL DEFAULT 0,
+    printed INTEGER NOT NULL DEFAULT 0,
+    digital INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (account_id, issue_id, position),
+    FOREIGN KEY (account_id, issue_id) REFERENCES issues (account_id, issue_id)
+) STRICT, WITHOUT ROWID;
+
+-- When readers are asked to requalify: so many days before the end, in a way.
+CREATE TABLE requalification_efforts (
+    account_id INTEGER NOT NULL,
+    publication_id INTEGER NOT NULL,
+    effort INTEGER NOT NULL,
+    days_before INTEGER NOT NULL,
+    way TEXT NOT NULL CHECK (way IN ('letter', 'email', 'telephone')),
+    PRIMARY KEY (account_id, publication_id, effort),
+    FOREIGN KEY (account_id, publication_id)
+        REFERENCES qualification_forms (account_id, publication_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE requalifications_sent (
+    account_id INTEGER NOT NULL,
+    qualification_id INTEGER NOT NULL,
+    effort INTEGER NOT NULL,
+    sent_on TEXT,
+    PRIMARY KEY (account_id, qualification_id, effort),
+    FOREIGN KEY (account_id, qualification_id)
+        REFERENCES qualifications (account_id, qualification_id)
+) STRICT, WITHOUT ROWID;
+
 -- The records that were removed, each with the commit that removed it last. A record that came back
 -- keeps its row: whoever reads this table looks whether the record is there.
 CREATE TABLE deletions (
@@ -1609,6 +1789,24 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('reader_requests', 'reader_requests_by_subscription', '100000 100000 2'),
     ('reader_requests', 'reader_requests_by_issue', '100000 100000 100'),
     ('reader_requests', 'reader_requests_to_answer', '1000 1000 1'),
+    ('qualification_forms', 'qualification_forms', '10 10 1'),
+    ('qualification_questions', 'qualification_questions', '100 100 10 1'),
+    ('qualification_questions', 'qualification_questions_by_field', '100 100 2'),
+    ('audit_classes', 'audit_classes', '100 100 1'),
+    ('audit_classes', 'audit_classes_by_code', '100 100 10 1'),
+    ('audit_class_conditions', 'audit_class_conditions', '200 200 2 1'),
+    ('audit_class_conditions', 'audit_class_conditions_by_field', '200 200 10'),
+    ('request_types', 'request_types', '10 10 1'),
+    ('request_types', 'request_types_by_code', '10 10 1'),
+    ('qualifications', 'qualifications', '3000000 3000000 1'),
+    ('qualifications', 'qualifications_by_subscriber', '3000000 3000000 3'),
+    ('qualifications', 'qualifications_by_subscription', '3000000 3000000 3'),
+    ('qualified_subscriptions', 'qualified_subscriptions', '1000000 1000000 1'),
+    ('qualified_subscriptions', 'qualified_subscriptions_by_end', '1000000 1000000 1000000 1000'),
+    ('qualified_subscriptions', 'qualified_subscriptions_by_list', '100000 100000 1000'),
+    ('audit_figures', 'audit_figures', '100000 100000 200 1'),
+    ('requalification_efforts', 'requalification_efforts', '30 30 3 1'),
+    ('requalifications_sent', 'requalifications_sent', '3000000 3000000 3 1'),
     ('purchases', 'purchases', '1000000 1000000 1'),
     ('purchases', 'purchases_by_subscriber', '1000000 1000000 2'),
     ('purchases', 'purchases_by_commit', '1000000 1000000 1000'),

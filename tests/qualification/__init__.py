@@ -1,0 +1,1 @@
+"""Tests of qualification: free titles, their questionnaires, and their audit."""
