@@ -69,15 +69,8 @@ FILES_SHORT_ON_SQLITE = {
     "console/test_acts.py",
     "console/test_counting.py",
     "console/test_limits.py",
-    "console/test_mail_file.py",
-    "console/test_money.py",
-    "console/test_names_in_refusals.py",
-    "console/test_order_form.py",
-    "console/test_payments_came.py",
     "console/test_reader.py",
     "console/test_responses.py",
-    "console/test_session_ended.py",
-    "console/test_twice.py",
     "loading/test_brake.py",
     "loading/test_rejects.py",
 }
@@ -151,9 +144,16 @@ FILES_ON_SQLITE = {
     "circulation/test_telephone_commands.py",
     "console/test_forged.py",
     "console/test_forms.py",
+    "console/test_mail_file.py",
+    "console/test_money.py",
+    "console/test_names_in_refusals.py",
+    "console/test_order_form.py",
+    "console/test_payments_came.py",
     "console/test_refusals.py",
+    "console/test_session_ended.py",
     "console/test_sessions.py",
     "console/test_sign_in.py",
+    "console/test_twice.py",
     "loading/test_any_bytes.py",
     "loading/test_cut_off.py",
     "loading/test_files.py",
@@ -177,7 +177,8 @@ FILES_ON_SQLITE = {
     "api/test_temporary_files.py",
 }
 """Tests of what happens before a row comes to the database, and of commands and pages whose
-statements other tests of the short form run on both kinds."""
+statements other tests run on both kinds: those of their operations, console/test_responses.py,
+which asks for each page, and console/test_sent_again.py, which sends each form."""
 
 CASES = {
     "schedules": (12, 100),

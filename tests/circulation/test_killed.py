@@ -12,7 +12,7 @@ from tests.circulation.dying import Dying
 from tests.circulation.moments import OPERATIONS, Middle
 from tests.circulation.statements import counting
 from tests.feed.places import place_of
-from tests.long import MORE_WITH_EVERY, ONLY_LONG, SHORT_ON_SQLITE
+from tests.long import LONG_ON_SQLITE, MORE_WITH_EVERY, ONLY_LONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,10 @@ def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bo
     return True
 
 
+# On a server, the end of a session undoes its transaction, whichever operation it was; tests of
+# billing and of loads kill some there.
 @ONLY_LONG
-@SHORT_ON_SQLITE
+@LONG_ON_SQLITE
 @MORE_WITH_EVERY
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_operation_that_is_killed_happened_or_did_not(
