@@ -63,6 +63,8 @@ REQUESTS = {
     "8 half fit each, none both": "/2/subscribers/?first_name=first0&source=fair",
     "9": "/2/orders/150",
     "10": "/2/downloadmailinglist/1/",
+    "entitlements": "/entitlements?login=R0150&password=00150",
+    "entitlements refused": "/entitlements?login=R0150&password=00151",
 }
 BY_A_MASTER = {"1 all accounts"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from masthead.contract.moments import format_moment
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.loading.load import load
-from masthead.store import commits, open_store, removing
+from masthead.store import commits, entitlement_keys, open_store, removing
 from tests.servers import write_ndjson
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def fill(url: str, folder: Path) -> dict[int, str]:
             load_records(store, folder / f"{account_id}-changes", account_id, changes)
             keys = [(number,) for number in range(1, 11)]
             removing.remove_records(store, account_id, TABLES_BY_NAME["purchases"], keys)
+            entitlement_keys.rotate(store, account_id)
         if store.dialect == "postgresql":
             with store.writer() as database:
                 # Plans depend on what is known of the tables, and not on how far that has come.

@@ -57,6 +57,9 @@ LIMITS = {
     },
     "9": {"sqlite": Limit(4, 123, 322), "postgresql": Limit(2, 5, 604)},
     "10": {"sqlite": Limit(8, 890, 1252), "postgresql": Limit(5, 103, 1807)},
+    # The key is read and opened, and the token signed.
+    "entitlements": {"sqlite": Limit(7, 343, 640), "postgresql": Limit(6, 16, 1396)},
+    "entitlements refused": {"sqlite": Limit(8, 316, 524), "postgresql": Limit(7, 16, 1421)},
 }
 
 GROWING = {"7 the last fits", "8 half fit each, none both"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from masthead.contract.operations import OPERATIONS
+from masthead.contract.operations import ENTITLEMENTS, OPERATIONS
 from tests.costs.asking import REQUESTS
 from tests.costs.data import LARGE, SMALL
 from tests.costs.limits import (
@@ -39,13 +39,15 @@ ONE_OF_EACH = (
     "8 ten fit",
     "9",
     "10",
+    "entitlements",
 )
 
 
 def test_each_operation_of_the_interface_is_counted() -> None:
     numbers = {operation.number for operation in OPERATIONS.values()}
+    counted = {*map(str, numbers), ENTITLEMENTS.name}
     for names in (REQUESTS, LIMITS, ONE_OF_EACH):
-        assert {int(name.split()[0]) for name in names} == numbers
+        assert {name.split()[0] for name in names} == counted
     assert [*LIMITS] == [*REQUESTS]
 
 
