@@ -1635,6 +1635,9 @@ CREATE TABLE qualifications (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX qualifications_by_subscriber
     ON qualifications (account_id, subscriber_id, +qualification_id);
+CREATE INDEX qualifications_by_reference
+    ON qualifications (account_id, publication_id, external_reference)
+    WHERE external_reference IS NOT NULL;
 CREATE INDEX qualifications_by_subscription ON qualifications (account_id, subscription_id)
     WHERE subscription_id IS NOT NULL;
 
@@ -1940,6 +1943,7 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
     ('qualifications', 'qualifications', '3000000 3000000 1'),
     ('qualifications', 'qualifications_by_subscriber', '3000000 3000000 3'),
     ('qualifications', 'qualifications_by_subscription', '3000000 3000000 3'),
+    ('qualifications', 'qualifications_by_reference', '1000000 1000000 100000 1'),
     ('qualified_subscriptions', 'qualified_subscriptions', '1000000 1000000 1'),
     ('qualified_subscriptions', 'qualified_subscriptions_by_end', '1000000 1000000 1000000 1000'),
     ('qualified_subscriptions', 'qualified_subscriptions_by_list', '100000 100000 1000'),

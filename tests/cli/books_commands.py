@@ -168,6 +168,7 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
         *("1", "1", "--on=2026-01-05", "--request=web", "--answer=trade=f"),
         *("--evidence=call=7", "--dry-run"),
     ),
+    "qualification import": ("1", "{}/qualifications.csv"),
     "qualification show": ("1",),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
@@ -193,6 +194,9 @@ def write_orders(folder: Path) -> None:
     (folder / "report.xml").write_text(report("MH1", claims=[Status("MH1-1")]), encoding="utf-8")
     (folder / "classes.toml").write_text(
         "[[class]]\ncode = 'farm'\nwhen.trade = ['f']\n", encoding="utf-8"
+    )
+    (folder / "qualifications.csv").write_text(
+        "subscriber_id,qualified_on,request_type,trade\n1,2026-01-05,web,f\n", encoding="utf-8"
     )
     (folder / "orders.csv").write_text(
         "external_reference,subscriber_id,bundle_id\nA-1,1,7\n", encoding="utf-8"

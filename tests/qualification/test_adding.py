@@ -234,6 +234,24 @@ def test_who_qualifies_may_read_until_the_last_day(press: Desk) -> None:
     assert until("2026-05-15") == []
 
 
+def test_an_order_that_is_not_paid_takes_no_right_of_a_qualification_away(press: Desk) -> None:
+    """rules, "What a reader may read"."""
+    qualify(press, 1, "2026-04-10", said(CHIEF), type="Digital")
+    press.put(
+        "terms",
+        term_id=1,
+        subscription_id=1,
+        issues=12,
+        issues_left=11,
+        price=1200,
+        kind="paid",
+    )
+    found = entitlements_of(press.connection, 1, 1, today="2026-04-15") or []
+    assert [each.until for each in found] == ["2029-04-09"]
+    qualify(press, 1, "2026-04-11", said(STUDENT))
+    assert entitlements_of(press.connection, 1, 1, today="2026-04-15") == []
+
+
 def test_other_classes_apply_to_the_newest_answers_at_once(press: Desk) -> None:
     """decisions, "Classes that change": what was added stays as it was."""
     for reader, answers in ((1, said(CHIEF)), (2, said(ENGINEER, SMALL)), (3, said(STUDENT))):

@@ -43,6 +43,7 @@ __all__ = [
     "add_many",
     "answers_in_words",
     "of_reader",
+    "refused_of",
 ]
 
 EVIDENCE_MAX = 20
@@ -143,7 +144,17 @@ def add_many(change: Operation, publication_id: int, given: Sequence[Given]) -> 
 
     Runs in an operation, whose audit entry the caller writes. Raises what :func:`add` raises.
     """
-    return _Adding(change, publication_id, given).run()
+    adding = _Adding(change, publication_id, given)
+    for error in adding.refused():
+        raise error
+    return adding.run()
+
+
+def refused_of(
+    change: Operation, publication_id: int, given: Sequence[Given]
+) -> list["RefusedError"]:
+    """Return why qualifications are refused, and write nothing; an empty list if none is."""
+    return [*_Adding(change, publication_id, given).refused()]
 
 
 class RefusedError(BadInput):
@@ -181,9 +192,7 @@ class _Adding:
         self._begun: set[int] = set()
 
     def run(self) -> list[Added]:
-        """Check all of them, write them, and bring what follows up to date."""
-        for number, each in enumerate(self._given):
-            self._check(number, each)
+        """Write all of them, which are not refused, and bring what follows up to date."""
         added = [self._add(each) for each in self._given]
         self._write_answers()
         self._change.write()
@@ -196,9 +205,11 @@ class _Adding:
             for each in added
         ]
 
-    def _check(self, number: int, given: Given) -> None:
-        for field, sentence in self._wrong(given):
-            raise RefusedError(sentence, number, field)
+    def refused(self) -> Iterator[RefusedError]:
+        """Yield why some of them are refused."""
+        for number, each in enumerate(self._given):
+            for field, sentence in self._wrong(each):
+                yield RefusedError(sentence, number, field)
 
     def _wrong(self, given: Given) -> Iterator[tuple[str, str]]:
         """Yield what is wrong: the field, and a sentence."""

@@ -1,4 +1,4 @@
-"""``masthead qualification``: form, classes, request-types, add, show."""
+"""``masthead qualification``: form, classes, request-types, add, import, show."""
 
 import tomllib
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from masthead.books import qualification_forms, qualifications
+from masthead.books import qualification_files, qualification_forms, qualifications
 from masthead.books.qualification_forms import Asked, FormValues, GivenClass
 from masthead.circulation.qualifying import UNCLASSIFIED, Answer
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
@@ -14,6 +14,7 @@ from masthead.contract.printable import counted, printable
 from masthead.contract.qualification import FILLS
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput, BadUsage
+from masthead.loading.qualification_files import problems_of, read_mapping, read_qualifications
 
 if TYPE_CHECKING:
     from masthead.books import Books
@@ -298,6 +299,52 @@ def _answers(
     """Return the answers by the id of the field; what is no option is words."""
     form = qualification_forms.form(books, publication_id)
     return qualification_forms.read_answers(form, pairs)
+
+
+@qualification_group.command("import")
+@click.argument("publication_id", type=ID)
+@click.argument("path", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+@click.option(
+    "--map",
+    "mapping",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The mapping of a file of others, which says what its columns are.",
+)
+@dry_run
+@account_options
+def import_(
+    publication_id: int,
+    path: Path,
+    mapping: Path | None,
+    account: int | None,
+    database: str,
+    *,
+    dry_run: bool,
+) -> None:
+    r"""Add the qualifications of a file, such as of a web form, a call centre or a fair.
+
+    All of them are added or none. The file is CSV, NDJSON or a workbook. Its columns are
+    qualified_on, request_type, the fields of the form by their names, evidence_ with the name of a
+    value, taken_by, type and external_reference. The reader has the columns subscriber_id or
+    renewal_code, or email, first_name, last_name, company, address, city, state, zip_code,
+    country_name, country_abbreviation. Several answers stand in one cell with | between them.
+
+    The same file again changes nothing. What is older than a reader's newest qualification is
+    added, and the newest one still counts. A mapping is TOML:
+
+    \b
+    dates = "DD.MM.YYYY"
+    request_type = "telephone"
+    columns = { qualified_on = "Tag", email = "E-Mail", job = "Position" }
+    values.job = { "CEO" = "chief" }
+    """
+    books = books_of(account, database)
+    rows = read_qualifications(path, read_mapping(mapping) if mapping else None)
+    try:
+        done = qualification_files.import_rows(books, publication_id, rows, dry_run=dry_run)
+    except qualification_files.RefusedRows as error:
+        raise problems_of(path, error.refused) from None
+    say(done, dry_run=dry_run)
 
 
 @qualification_group.command("show")

@@ -2,6 +2,7 @@
 
 from masthead.circulation.entitlements import Entitlement, HeldSubscription, entitlements
 from masthead.store.books.served_subscriptions import is_beyond_credit
+from masthead.store.books.stored_expiry_dates import IS_QUALIFIED
 from masthead.store.database import Connection
 
 _LEFT = """
@@ -15,6 +16,9 @@ _HELD = f"""
             AND (u.to_date IS NULL OR u.to_date >= :today)),
         CASE WHEN NOT EXISTS ({_LEFT})
             OR EXISTS ({_LEFT} AND NOT {is_beyond_credit("o", "p.credit_issues")})
+            OR EXISTS (SELECT 1 FROM qualified_subscriptions AS q WHERE q.account_id = :account_id
+                AND q.subscription_id = n.subscription_id AND {IS_QUALIFIED}
+                AND q.valid_until >= :today)
             THEN 1 ELSE 0 END
     FROM subscribers AS s
     LEFT JOIN subscriptions AS n ON n.account_id = :account_id

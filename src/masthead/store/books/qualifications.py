@@ -149,6 +149,45 @@ def current_of(books: Reading, subscriptions: Iterable[int]) -> dict[int, int]:
     return found
 
 
+def referred(
+    books: Reading, publication_id: int, references: Iterable[str | None]
+) -> dict[str, tuple[str, str, str | None]]:
+    """Return the day, the request type and the answers of qualifications by their references."""
+    values = {f"v{n}": each for n, each in enumerate({*references} - {None})}
+    if not values:
+        return {}
+    return {
+        reference: (day, request, answers)
+        for reference, day, request, answers in books.rows_as(
+            tuple[str, str, str, str | None],
+            f"""
+            SELECT external_reference, qualified_on, request_type, answers FROM qualifications
+            WHERE account_id = :account_id AND publication_id = :publication_id
+                AND external_reference IN (:{", :".join(values)})
+            """,
+            publication_id=publication_id,
+            **values,
+        )
+    }
+
+
+def said_by(
+    books: Reading, publication_id: int, subscribers: Iterable[int]
+) -> set[tuple[int, str, str, str]]:
+    """Return what readers have said: the reader, the day, the request type, and the answers."""
+    return set(
+        books.rows_as(
+            tuple[int, str, str, str],
+            f"""
+            SELECT subscriber_id, qualified_on, request_type, coalesce(answers, '')
+            FROM qualifications WHERE account_id = :account_id
+                AND publication_id = :publication_id AND subscriber_id IN ({listed(subscribers)})
+            """,
+            publication_id=publication_id,
+        )
+    )
+
+
 def words_of(books: Reading) -> tuple[dict[int, str], dict[int, str]]:
     """Return the names of the custom fields and the words of their options, by their ids."""
     names = books.rows_as(

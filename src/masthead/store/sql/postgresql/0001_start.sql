@@ -1618,6 +1618,9 @@ CREATE TABLE qualifications (
 );
 CREATE INDEX qualifications_by_subscriber
     ON qualifications (account_id, subscriber_id, qualification_id);
+CREATE INDEX qualifications_by_reference
+    ON qualifications (account_id, publication_id, external_reference)
+    WHERE external_reference IS NOT NULL;
 CREATE INDEX qualifications_by_subscription ON qualifications (account_id, subscription_id)
     WHERE subscription_id IS NOT NULL;
 
