@@ -68,9 +68,7 @@ class Store:
         """Return the URL of a new database without accounts; a file does not even exist yet."""
         if self.postgres is None:
             return self.empty_database(name)
-        database = unique(name)
-        self.postgres.copy_migrated(database)
-        return self.postgres.url(database)
+        return self.postgres.url(self.postgres.new_migrated(unique(name)))
 
     def empty_database(self, name: str) -> str:
         """Return the URL of a new database without tables; a file does not even exist yet."""
@@ -89,9 +87,7 @@ class Store:
             copied = self.new_database(name)
             _copy_file(_path(url), _path(copied))
             return copied
-        database = unique(name)
-        self.postgres.copy(name_of(url), database)
-        return self.postgres.url(database)
+        return self.postgres.url(self.postgres.new_copy(name_of(url), unique(name)))
 
     def drop_database(self, url: str) -> None:
         """Remove a database that is no longer used."""
