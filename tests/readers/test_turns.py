@@ -6,15 +6,17 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
+from masthead.books import reader_links
 from masthead.store import passwords
 from tests.readers.conftest import PASSWORD, email_of
 
 if TYPE_CHECKING:
     import pytest
 
+    from masthead.books import Books
     from tests.readers.browser import Pages
 
-AT_ONCE, OF_ONE_MAX = 2, 10
+AT_ONCE, OF_ONE_MAX, PAGES_AT_ONCE = 2, 10, 8
 
 
 def test_two_sign_ins_are_compared_at_a_time_and_pages_wait_for_none(
@@ -59,3 +61,29 @@ def test_two_sign_ins_are_compared_at_a_time_and_pages_wait_for_none(
         may_go_on.set()
     statuses = sorted(each.result().status_code for each in answers if each is not one)
     assert set(statuses) == {303}
+
+
+def test_eight_pages_are_made_at_a_time_and_others_wait(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Turns of the readers' pages"."""
+    may_go_on, made = threading.Event(), threading.Semaphore(0)
+    are_offered = reader_links.are_offered
+
+    def held(books: Books) -> bool:
+        made.release()
+        assert may_go_on.wait(60)
+        return are_offered(books)
+
+    monkeypatch.setattr(reader_links, "are_offered", held)
+    with ThreadPoolExecutor(PAGES_AT_ONCE + 2) as pool:
+        browsers = [pages.browser() for _ in range(PAGES_AT_ONCE + 2)]
+        answers = [pool.submit(each.get, "sign-in") for each in browsers]
+        for _ in range(PAGES_AT_ONCE):
+            assert made.acquire(timeout=60)
+        health = pages.browser().client
+        while pages.app.state.threads.statistics().tasks_waiting < 2:
+            health.get("/health")
+        assert not made.acquire(blocking=False)
+        may_go_on.set()
+    assert {each.result().status_code for each in answers} == {200}

@@ -21,7 +21,7 @@
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -53,6 +53,12 @@ from masthead.web.words import marked
 _SAVES = {"at_once": 8, "waiting_max": 64, "of_one_max": 16, "wait_s_max": 5}
 _SIGN_INS = {"at_once": 2, "waiting_max": 100, "of_one_max": 10, "wait_s_max": 10}
 """Limits of saves and sign-ins (decisions, "Turns of the readers' pages")."""
+
+_PAGES_AT_ONCE = 8
+"""How many pages are made at the same time; others wait.
+
+More threads would wait for each other, and for the connections to the counters.
+"""
 
 _SITE = "/{site}/"
 _REFUSED = marked("Refused")
@@ -110,6 +116,7 @@ def create_app(store: Store, settings: ReadersSettings) -> Starlette:
     app.state.headers = headers_of(behind_proxy=settings.behind_proxy)
     app.state.link_mails = LinkMails(store, slot_s=settings.slot_s)
     app.state.kept_input = KeptInput()
+    app.state.threads = CapacityLimiter(_PAGES_AT_ONCE)
     app.state.signing_in = Turns(**_SIGN_INS)
     app.state.saving = Turns(**_SAVES)
     app.add_middleware(Logged, fault=_fault, behind_proxy=settings.behind_proxy)

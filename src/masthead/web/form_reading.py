@@ -6,7 +6,7 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -46,6 +46,7 @@ class FormReading(NamedTuple):
 
         The last value of each field counts, without spaces at its ends; a password stays as typed.
         ``turns`` limits how many of these run at the same time; ``refuse`` responds to too many.
+        Without turns, the application's state can limit them by ``threads``; then they wait.
         """
         body = bytearray()
         if request.method == "POST":
@@ -73,7 +74,8 @@ class FormReading(NamedTuple):
             return await self._refused(request, 400, _NOT_POSSIBLE, said)
         form = {name: value if name in _AS_TYPED else value.strip() for name, value in pairs}
         if turns is None:
-            return await to_thread.run_sync(respond, form)
+            threads: CapacityLimiter | None = getattr(request.app.state, "threads", None)
+            return await to_thread.run_sync(respond, form, limiter=threads)
         address = address_of(request.scope, behind_proxy=request.app.state.behind_proxy)
         try:
             return await turns.run(request, address or "", partial(respond, form))
