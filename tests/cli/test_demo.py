@@ -160,6 +160,10 @@ def test_the_books_of_the_demo_have_something_of_everything(database: str, tmp_p
     assert {bool(row["term_id"]) for row in given} == {True, False}
     subscriptions = rows_of(files, "subscriptions")
     assert [each for each in subscriptions if each["cancelled_on"]]
+    asked = {row["kind"] for row in rows_of(files, "reader_requests") if not row["answered_at"]}
+    assert asked == {"missing_copy", "message", "erasure"}
+    changed = {row["kind"] for row in rows_of(files, "reader_changes")}
+    assert changed == {"pause", "address", "missing_copy"}
     settings = {row["name"]: row["value"] for row in rows_of(files, "billing_settings")}
     assert settings.get("mail_sending", "no") == "no"
     assert "was closed with list" in masthead("audit", "--account", 1, database=database).stdout

@@ -2,11 +2,12 @@
 
 Afterwards each command of circulation has something to show: paid and unpaid orders, a gift, a
 suspension, a temporary address, a lost and a damaged copy, a cancelling with its reason, a note,
-letters, lists of closed issues, a refund. The account bills: of its invoices, some are paid, some
-open, some overdue and reminded, one is short, one was credited, the payment of one came back, and
-one is with the bank (``demo_debits``). A file of the bank was read, and another one is there to try
-(``demo_bank``). The work uses the operations that the commands run, and the same readers on every
-day. No new reader orders, since a new renewal code is random.
+letters, lists of closed issues, a refund, and what readers did on their pages (``demo_readers``).
+The account bills: of its invoices, some are paid, some open, some overdue and reminded, one is
+short, one was credited, the payment of one came back, and one is with the bank (``demo_debits``). A
+file of the bank was read, and another one is there to try (``demo_bank``). The work uses the
+operations that the commands run, and the same readers on every day. No new reader orders, since a
+new renewal code is random.
 """
 
 from collections.abc import Callable, Mapping
@@ -191,6 +192,9 @@ class _Weeks:
             self._order(self._without(_WEEKLY), Item(_A_YEAR_OF_WEEKLY), is_paid=False)
         self._go_on()
         demo_bank.read_first(self._books, self._today().isoformat())
+        for what in demo_readers.ACTS:
+            self._go_on()
+            demo_readers.act(self._books, what, *self._running(_WEEKLY))
 
     def _by_debit(self, iban: str) -> None:
         """Let the bank collect from a payer what is ordered next."""
@@ -223,8 +227,8 @@ class _Weeks:
 
     def _telephone(self) -> None:
         """Do the telephone work: suspensions, an address, a lost copy, a cancelling."""
-        away, holiday = self._running(_WEEKLY), self._running(_WEEKLY)
-        moving, lost, leaving = (self._running(_HARBOR) for _ in range(3))
+        away, holiday = (self._running(_WEEKLY)[1] for _ in range(2))
+        moving, lost, leaving = (self._running(_HARBOR)[1] for _ in range(3))
         books, today = self._books, self._today()
         self._go_on()
         subscriptions.suspend(books, away)
@@ -239,12 +243,11 @@ class _Weeks:
 
     def _damaged(self) -> None:
         """Send a torn copy again, and note what the caller said."""
-        torn = self._running(_WEEKLY)
+        subscriber_id, torn = self._running(_WEEKLY)
         books = self._books
         self._go_on()
         complaints.answer(books, torn, self._newest(torn), "damaged", "sent_again")
-        subscriber_id = subscriptions.show(books, torn).fields["subscriber_id"]
-        notes.add(books, int(subscriber_id or 0), "Asks that the copies come in an envelope.")
+        notes.add(books, subscriber_id, "Asks that the copies come in an envelope.")
 
     def _newest(self, subscription_id: int) -> int:
         """Return the id of the newest issue that a subscription received."""
@@ -316,8 +319,8 @@ class _Weeks:
         found = issues.all_of(self._books, publication_id)
         return next(issue.issue_id for issue in found if not issue.closed_at)
 
-    def _running(self, publication_id: int) -> int:
-        """Return a reader's own subscription of one printed copy, with issues left."""
+    def _running(self, publication_id: int) -> tuple[int, int]:
+        """Return a reader and an own subscription of one printed copy, with issues left."""
         filters: dict[str, int | str] = {
             "publication_id": publication_id,
             "type": "Print",
@@ -329,8 +332,8 @@ class _Weeks:
             left = seen.fields["paid_issues_left"]
             return isinstance(left, int) and left >= _ISSUES_MIN and seen.mailing == seen.billing
 
-        subscription_id, _ = self._picked(filters, fits)
-        return subscription_id
+        subscription_id, subscriber_id = self._picked(filters, fits)
+        return subscriber_id, subscription_id
 
     def _with_letter(self) -> int:
         """Return a reader of printed copies of the monthly who was sent a letter."""
