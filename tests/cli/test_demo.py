@@ -132,8 +132,11 @@ def start(database: str) -> None:
 LATER = {
     *("closed_months", "renewal_consents", "announced_renewals"),
     *("held_addresses", "letters"),
+    *("qualification_forms", "qualification_questions", "request_types", "qualifications"),
+    *("audit_classes", "audit_class_conditions", "audit_figures", "qualified_subscriptions"),
+    *("requalification_efforts", "requalifications_sent"),
 }
-"""What the end of a month, automatic renewal, and letters and mail bring."""
+"""What the end of a month, automatic renewal, letters and mail, and free titles bring."""
 
 
 @ONLY_LONG
