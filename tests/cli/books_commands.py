@@ -170,6 +170,11 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "qualification import": ("1", "{}/qualifications.csv"),
     "qualification show": ("1",),
+    "qualification efforts set": ("1", "--publication=1", "--days-before=60", "--by=telephone"),
+    "qualification efforts list": (),
+    "qualification select": (),
+    "qualification send": ("1", "--publication=1", "--to={}/calls.csv"),
+    "qualification efforts remove": ("1", "--publication=1"),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 

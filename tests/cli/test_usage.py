@@ -102,7 +102,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
             "renewals",
             *("complaint", "note", "replacement"),
             *("billing", "billing rates", "billing shipping", "journal", "mail", "payer"),
-            *("debit", "mandate", "qualification"),
+            *("debit", "mandate", "qualification", "qualification efforts"),
         ),
         *(f"catalogue {thing}" for thing in ("publication", "issue", "bundle", "product")),
         *("catalogue class", "catalogue reason", "renewals efforts", "report"),

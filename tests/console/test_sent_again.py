@@ -38,6 +38,7 @@ from tests.circulation.two_readers import fill
 from tests.console.bookkeeping import put_entries
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console, text_of
 from tests.long import NOT_ON_CITUS
+from tests.readers_pages import free_title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -190,6 +191,14 @@ def _mail(desk: Desk) -> None:
 
 
 TO = {"address": "12 Elm Street", "city": "Salem", "when": "now"}
+
+
+def _free(desk: Desk) -> None:
+    """Tide is free to those who qualify."""
+    fill(desk)
+    free_title.fill(desk)
+
+
 CASES = {
     "a note": Case("/subscribers/1", {"text": "Called."}, "/subscribers/1/notes"),
     "a corrected note": Case(
@@ -210,6 +219,13 @@ CASES = {
         {},
         "/replacements/1/remove",
         before=lambda desk: replacements.send_again(desk.books, 1, 4, 1),
+    ),
+    "a qualification": Case(
+        "/subscribers/1/qualify?publication=1",
+        {"q1": "11", "on": "2026-04-01", "request_type": "telephone"},
+        "/subscribers/1/qualify",
+        confirms=True,
+        before=_free,
     ),
     "an extension": Case("/subscriptions/1/extend", {"issues": "2"}),
     "a consent": Case("/subscriptions/1/consent", {"bundle": "1", "words": "Yes."}, before=_sell),

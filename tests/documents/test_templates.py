@@ -46,6 +46,7 @@ def test_a_copy_of_the_templates_makes_the_same_documents(folder: Path) -> None:
         "labels.typ",
         "reminder.typ",
         "renewal_letter.typ",
+        "requalification.typ",
         "texts.typ",
         "welcome.typ",
     ]

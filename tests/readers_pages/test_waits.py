@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from masthead.books import billing_settings, reader_cancelling, reader_pauses
 from masthead.readers.pages import PAGES
 from tests.readers_books.household import ADA, BEN, CORA, reader, show_bundle
+from tests.readers_pages import free_title
 
 if TYPE_CHECKING:
     from tests.readers_pages.house import House
@@ -48,6 +49,8 @@ def test_each_page_is_shown_while_another_writes(house: House) -> None:
     show_bundle(desk)
     reader_pauses.pause(reader(desk, BEN), BEN, keys.ben, "2026-06-01", "2026-06-20")
     reader_cancelling.cancel(reader(desk, ADA), ADA, keys.ada)
+    free_title.fill(desk)
+    free_title.qualify(desk, BEN)
     found = ids(house)
     browsers = {key: house.signed_in(key) for key in (ADA, BEN, CORA)}
     stranger = house.pages.browser()

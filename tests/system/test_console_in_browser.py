@@ -53,6 +53,7 @@ PAGES = (
     "/this-month/lost",
     "/issues",
     *("/renewals", "/renewals/automatic", "/renewals/1/effort"),
+    *("/qualification", "/subscribers/1/qualifications", "/subscribers/1/qualify?publication=4"),
     "/reports",
     *("/reports/press-run", "/reports/circulation", "/reports/liability"),
     *("/reports/expiries", "/reports/renewals"),

@@ -8,11 +8,12 @@ from masthead.billing.printed import Language
 from masthead.billing.printed_letters import (
     PrintedCancellation,
     PrintedRenewal,
+    PrintedRequalification,
     PrintedWelcome,
 )
 from masthead.billing.references import spaced
 
-Letter = PrintedWelcome | PrintedCancellation | PrintedRenewal
+Letter = PrintedWelcome | PrintedCancellation | PrintedRenewal | PrintedRequalification
 
 _TEXTS: dict[Language, dict[str, str]] = {
     "en": {
@@ -41,6 +42,12 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "for": "It is your gift to {reader}.",
         "bundle": "This renews it: {bundle}, {total}.",
         "answer": "To renew it, answer this mail.",
+        "requalification": "Do you still want {publication}?",
+        "free": "you receive {publication} free of charge, because you qualify for it. What you "
+        "told us is valid until {until}.",
+        "answer_page": "Please answer a few questions by then, so that no issue is missed: {page}",
+        "sign_in": "Sign in with your code {code} and your postal code {postal_code}.",
+        "answer_mail": "To go on receiving it, answer this mail. We then ask you a few questions.",
         "transfer": "Or transfer {total} to {iban}, with the reference {reference}.",
     },
     "de": {
@@ -69,6 +76,14 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "for": "Es ist Ihr Geschenk an {reader}.",
         "bundle": "So läuft es weiter: {bundle}, {total}.",
         "answer": "Um es zu verlängern, antworten Sie auf diese Mail.",
+        "requalification": "Möchten Sie {publication} weiterhin erhalten?",
+        "free": "Sie erhalten {publication} kostenlos, weil Sie die Voraussetzungen erfüllen. Ihre "
+        "Angaben gelten bis zum {until}.",
+        "answer_page": "Bitte beantworten Sie bis dahin einige Fragen, damit keine Ausgabe fehlt: "
+        "{page}",
+        "sign_in": "Melden Sie sich mit Ihrem Code {code} und der Postleitzahl {postal_code} an.",
+        "answer_mail": "Wenn Sie die Zeitschrift weiterhin wünschen, antworten Sie auf diese Mail. "
+        "Wir stellen Ihnen dann einige Fragen.",
         "transfer": "Oder überweisen Sie {total} auf {iban} mit dem Verwendungszweck {reference}.",
     },
 }
@@ -87,6 +102,8 @@ def words_of_letter(printed: Letter) -> MailWords:
         subject, said, more = _welcome(printed)
     elif isinstance(printed, PrintedCancellation):
         subject, said, more = _cancellation(printed)
+    elif isinstance(printed, PrintedRequalification):
+        subject, said, more = _requalification(printed)
     else:
         subject, said, more = _renewal(printed)
     values |= more
@@ -162,5 +179,21 @@ def _renewal(printed: PrintedRenewal) -> _Said:
             "total": amount_of(printed.total, printed.currency, printed.language),
             "iban": spaced(printed.seller.iban.replace(" ", "")),
             "reference": one_line(" ".join(filter(None, codes))),
+        },
+    )
+
+
+def _requalification(printed: PrintedRequalification) -> _Said:
+    can_sign_in = printed.page and printed.renewal_code and printed.postal_code
+    said = ["free", "answer_page" if printed.page else "answer_mail"]
+    said += ["sign_in"] if can_sign_in else []
+    return (
+        "requalification",
+        said,
+        {
+            "until": day_of(printed.valid_until, printed.language),
+            "page": one_line(printed.page),
+            "code": one_line(printed.renewal_code),
+            "postal_code": one_line(printed.postal_code),
         },
     )

@@ -91,6 +91,35 @@ class PrintedRenewal(_Letter, frozen=True, kw_only=True):
         return self.net + self.tax
 
 
+class AskedQuestion(Record, frozen=True, kw_only=True):
+    """A question of a form, as a letter asks it; without ``options`` it is answered in words.
+
+    ``is_several``: several options can be chosen. ``has_other``: another answer is allowed.
+    """
+
+    words: str
+    options: tuple[str, ...] = ()
+    is_several: bool = False
+    has_other: bool = False
+
+
+class PrintedRequalification(_Letter, frozen=True, kw_only=True):
+    """A letter that asks a reader of a free title to qualify again, with its questionnaire.
+
+    ``valid_until`` is the last day of the reader's qualification. ``page`` is the address of the
+    readers' pages, '' if there are none, on which ``renewal_code`` and ``postal_code`` sign in.
+    ``agreed_text`` is what the reader agrees to with the signature.
+    """
+
+    effort: int
+    valid_until: str
+    renewal_code: str = ""
+    postal_code: str = ""
+    page: str = ""
+    agreed_text: str = ""
+    questions: tuple[AskedQuestion, ...] = ()
+
+
 class Label(Record, frozen=True, kw_only=True):
     """A label: the address, the keyline above it, and how many copies are in the wrapper."""
 

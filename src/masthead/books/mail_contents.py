@@ -22,7 +22,7 @@ from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.sending import Mail
 from masthead.store.books.operation import Reading
 
-_ADVERTISING = {"renewal"}
+_ADVERTISING = {"renewal", "requalification"}
 """The kinds of mails that a reader may refuse: all others belong to a contract."""
 
 _OF_PAGES = {"sign_in_link", "password_link", "confirmation"}

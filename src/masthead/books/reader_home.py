@@ -12,17 +12,19 @@ from masthead.books.account import Books
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.reader_pages import NOTHING, May, Offered, may
 from masthead.circulation.reader_rules import Standing, State, state_of
+from masthead.circulation.requalifying import Free, free_until
 from masthead.circulation.spans import Span, overlapped
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.store import page_settings
 from masthead.store.billing import open_items
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.settings import is_billing
-from masthead.store.books import reader_home
+from masthead.store.books import reader_home, reader_qualifying
 from masthead.store.books.operation import Reading, mode_of
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_home import Issue, Reader
 from masthead.store.books.reader_page import Ended, SpanLine
+from masthead.store.books.reader_qualifying import Newest
 
 __all__ = [
     "Address",
@@ -127,7 +129,8 @@ class Subscription(NamedTuple):
     """A subscription of the reader, and what may be done with it now.
 
     ``issues_left`` is None if it is unlimited. ``until`` is the last day of what is left.
-    ``is_gift``: somebody else pays for it. ``next`` is the issue that comes next, None if none
+    ``is_gift``: somebody else pays for it. ``qualified`` is None unless it is free to the reader by
+    a qualification. ``next`` is the issue that comes next, None if none
     does. ``newest_closed`` is the day of the newest issue that is addressed already.
     """
 
@@ -151,6 +154,7 @@ class Subscription(NamedTuple):
     cancelled: Cancelled | None
     renewal: Renewal | None
     may: May
+    qualified: Free | None = None
 
 
 class Gift(NamedTuple):
@@ -253,8 +257,15 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
     by_order = {each.order_id: each for each in invoices if each.order_id is not None}
     offered = offered_by(reading)
     gifts = reader_home.gifts_of(reading, subscriber_id)
+    free = reader_qualifying.newest_of(reading, subscriber_id)
     shown = [
-        _subscription(reading, subscriber_id, each, places, by_order, offered)
+        _with_free(
+            _subscription(reading, subscriber_id, each, places, by_order, offered),
+            free.get(each.line.subscription_id),
+            reading.today,
+            pays=any(term.kind == "paid" for term in each.terms),
+            may_answer=offered.questionnaire,
+        )
         for each in _newest(served)
     ]
     return Home(
@@ -328,6 +339,19 @@ def _subscription(
             served.renewing.cents,
         ),
         may(offered, standing, today, has_issues=bool(came)),
+    )
+
+
+def _with_free(
+    shown: Subscription, free: Newest | None, today: str, *, pays: bool, may_answer: bool
+) -> Subscription:
+    """Return a subscription with how its qualification stands; what is paid comes first."""
+    if free is None:
+        return shown
+    found = free_until(free.valid_until, today, is_served=bool(free.served))
+    return shown._replace(
+        qualified=None if pays else found,
+        may=shown.may._replace(qualify=may_answer and shown.cancelled is None),
     )
 
 

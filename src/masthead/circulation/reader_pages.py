@@ -50,7 +50,8 @@ class May(NamedTuple):
     """What a reader may do with one subscription now, by the names of the pages.
 
     ``cancel`` is ``no`` if it cannot be cancelled. ``resume`` ends a pause, ``uncancel`` takes a
-    cancellation back. ``renew_on`` and ``renew_off`` are those of automatic renewal.
+    cancellation back. ``renew_on`` and ``renew_off`` are those of automatic renewal. ``qualify``
+    answers the questions of a free title again.
     """
 
     address: bool = False
@@ -63,6 +64,7 @@ class May(NamedTuple):
     renew_on: bool = False
     renew_off: bool = False
     missing_copy: bool = False
+    qualify: bool = False
 
 
 def may(offered: Offered, standing: Standing, today: str, *, has_issues: bool = False) -> May:

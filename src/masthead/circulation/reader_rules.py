@@ -54,6 +54,7 @@ REFUSALS: Mapping[str, str] = {
     "asked_enough": "You have asked us several times. Please wait for an answer.",
     "asked_already": "You have told us already that this copy is missing.",
     "answer_wrong": "Choose from the answers.",
+    "answer_missing": "Answer this question.",
     "password_length": "A password has %(least)s to %(most)s characters.",
     "password_simple": "A password has at least %(least)s different characters, besides spaces.",
     "password_is_email": "The password is your email address: choose another one.",

@@ -41,7 +41,7 @@ from masthead.books import (
 from masthead.books.subscribers import Person as Seen
 from masthead.books.subscriptions import Subscription
 from masthead.circulation.ordering import Item, Order, Person
-from masthead.cli import demo_bank, demo_debits, demo_readers
+from masthead.cli import demo_bank, demo_debits, demo_qualification, demo_readers
 from masthead.sample_data.demo_history import SAMPLE
 from masthead.sample_data.generate_catalogue import REASONS
 from masthead.store import open_store, system_clock
@@ -118,6 +118,7 @@ def work_some_weeks(database: str, account_id: int, by: Actor, folder: Path) -> 
         for level in _LEVELS:
             reminder_levels.set_level(books, level)
         _Weeks(books, clock, collects=collects).work()
+        demo_qualification.begin(books)
         demo_bank.write_to_try(books, opening.account_of(books).today, folder)
 
 

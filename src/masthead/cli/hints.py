@@ -76,6 +76,7 @@ HINTS = {
     "unknown_operator": "`masthead operators list` lists all",
     "unknown_order": "`masthead subscriber find --order` finds one by its reference",
     "unknown_reason": "`masthead catalogue reason list` lists all",
+    "unknown_requalification": "`masthead qualification efforts list` lists all",
     "unknown_subscriber": "`masthead subscriber find` finds one by name or email",
     "unknown_subscription": "`masthead subscriber find` finds a reader, and `masthead subscriber "
     "show` lists the reader's subscriptions",

@@ -1,4 +1,4 @@
-"""``masthead qualification``: form, classes, request-types, add, import, show."""
+"""``masthead qualification``: form, classes, add, import, show; efforts, select, send."""
 
 import tomllib
 from pathlib import Path
@@ -9,6 +9,7 @@ import click
 from masthead.books import qualification_files, qualification_forms, qualifications
 from masthead.books.qualification_forms import Asked, FormValues, GivenClass
 from masthead.circulation.qualifying import UNCLASSIFIED, Answer
+from masthead.cli import requalification
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
 from masthead.contract.printable import counted, printable
 from masthead.contract.qualification import FILLS
@@ -30,6 +31,10 @@ def qualification_group() -> None:
 
     A publication gets a form and classes; a reader who answers it qualifies for some months.
     """
+
+
+for _each in (requalification.efforts_group, requalification.select, requalification.send):
+    qualification_group.add_command(_each)
 
 
 @qualification_group.command("form")

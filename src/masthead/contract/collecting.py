@@ -23,7 +23,7 @@ THEN_DO = ("nothing", "stop", "write_off")
 ANNOUNCEMENT_STATES = ("announced", "renewed", "stopped", "refused")
 MAIL_KINDS = (
     *("invoice", "credit_note", "reminder", "announcement", "welcome", "cancellation", "renewal"),
-    *("sign_in_link", "password_link", "confirmation"),
+    *("sign_in_link", "password_link", "confirmation", "requalification"),
 )
 MAIL_STATES = ("queued", "sent", "failed", "held", "cancelled")
 LETTER_KINDS = ("welcome", "cancellation")

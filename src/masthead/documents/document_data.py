@@ -11,6 +11,7 @@ from masthead.billing.printed_letters import (
     PrintedGiftCard,
     PrintedLabels,
     PrintedRenewal,
+    PrintedRequalification,
     PrintedWelcome,
 )
 from masthead.billing.printed_reminders import PrintedReminder
@@ -22,6 +23,7 @@ from masthead.documents.letter_data import (
     gift_card_data,
     reminder_data,
     renewal_data,
+    requalification_data,
     welcome_data,
 )
 from masthead.documents.template_data import invoice_data
@@ -32,6 +34,7 @@ _DATA: dict[type, Callable[[Any, Look], dict[str, Any]]] = {
     PrintedReminder: reminder_data,
     PrintedAnnouncement: announcement_data,
     PrintedRenewal: renewal_data,
+    PrintedRequalification: requalification_data,
     PrintedWelcome: welcome_data,
     PrintedCancellation: cancellation_data,
     PrintedLabels: labels_data,

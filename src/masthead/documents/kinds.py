@@ -16,6 +16,7 @@ from masthead.billing.printed_letters import (
     PrintedGiftCard,
     PrintedLabels,
     PrintedRenewal,
+    PrintedRequalification,
     PrintedWelcome,
 )
 from masthead.billing.printed_reminders import PrintedReminder
@@ -26,6 +27,7 @@ Printed: TypeAlias = (
     | PrintedReminder
     | PrintedAnnouncement
     | PrintedRenewal
+    | PrintedRequalification
     | PrintedWelcome
     | PrintedCancellation
     | PrintedLabels
@@ -39,6 +41,7 @@ RECORDS: dict[str, type[Printed]] = {
     "reminder": PrintedReminder,
     "announcement": PrintedAnnouncement,
     "renewal_letter": PrintedRenewal,
+    "requalification": PrintedRequalification,
     "welcome": PrintedWelcome,
     "cancellation": PrintedCancellation,
     "labels": PrintedLabels,

@@ -8,6 +8,7 @@ from masthead.billing.printed_letters import (
     PrintedCancellation,
     PrintedGiftCard,
     PrintedRenewal,
+    PrintedRequalification,
     PrintedWelcome,
 )
 from masthead.billing.printed_reminders import PrintedReminder
@@ -115,6 +116,28 @@ def renewal_data(printed: PrintedRenewal, look: Look) -> dict[str, Any]:
     }
 
 
+def requalification_data(printed: PrintedRequalification, look: Look) -> dict[str, Any]:
+    """Return what a template gets of a letter that asks to qualify again."""
+    words = Words(printed.language, printed.currency)
+    return _letter(printed, words, look) | {
+        "effort": printed.effort,
+        "valid_until": words.day(printed.valid_until),
+        "renewal_code": text_of(printed.renewal_code),
+        "postal_code": text_of(printed.postal_code),
+        "page": text_of(printed.page),
+        "agreed_text": text_of(printed.agreed_text),
+        "questions": [
+            {
+                "words": text_of(each.words),
+                "options": [text_of(option) for option in each.options],
+                "is_several": each.is_several,
+                "has_other": each.has_other,
+            }
+            for each in printed.questions
+        ],
+    }
+
+
 def welcome_data(printed: PrintedWelcome, look: Look) -> dict[str, Any]:
     """Return what a template gets of a letter that welcomes a reader."""
     words = Words(printed.language, printed.currency)
@@ -167,7 +190,9 @@ def gift_card_data(printed: PrintedGiftCard, look: Look) -> dict[str, Any]:
 
 
 def _letter(
-    printed: PrintedWelcome | PrintedCancellation | PrintedRenewal, words: Words, look: Look
+    printed: PrintedWelcome | PrintedCancellation | PrintedRenewal | PrintedRequalification,
+    words: Words,
+    look: Look,
 ) -> dict[str, Any]:
     return shared_data(
         printed.seller,

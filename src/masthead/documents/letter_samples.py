@@ -6,12 +6,14 @@ from typing import get_args
 from masthead.billing.printed import Language, Payer
 from masthead.billing.printed_announcements import PrintedAnnouncement
 from masthead.billing.printed_letters import (
+    AskedQuestion,
     Label,
     PrintedCancellation,
     PrintedCover,
     PrintedGiftCard,
     PrintedLabels,
     PrintedRenewal,
+    PrintedRequalification,
     PrintedWelcome,
 )
 from masthead.billing.printed_reminders import PrintedReminder, RemindedInvoice
@@ -31,6 +33,24 @@ _CONSENT = {
 _MESSAGE = {
     "en": "Happy birthday, and many good hours with it!",
     "de": "Alles Gute zum Geburtstag, und viele gute Stunden damit!",
+}
+_QUESTIONS = {
+    "en": (
+        AskedQuestion(
+            words="Your job", options=("Purchasing", "Engineer", "Manager"), has_other=True
+        ),
+        AskedQuestion(words="You decide on", options=("Machines", "Tools"), is_several=True),
+    ),
+    "de": (
+        AskedQuestion(words="Ihr Beruf", options=("Einkauf", "Technik", "Leitung"), has_other=True),
+        AskedQuestion(
+            words="Sie entscheiden über", options=("Maschinen", "Werkzeug"), is_several=True
+        ),
+    ),
+}
+_AGREED = {
+    "en": "I ask for the free subscription, and agree that my answers are counted.",
+    "de": "Ich bitte um das kostenlose Abonnement. Meine Angaben dürfen gezählt werden.",
 }
 _REASON = {"en": "no time to read", "de": "keine Zeit zum Lesen"}
 FRIEND = Payer(
@@ -60,6 +80,7 @@ def _letters(language: Language) -> Iterator[tuple[str, Printed]]:
     yield "announcement", announcement(language)
     yield "renewal-letter", renewal(language)
     yield "renewal-of-gift", renewal(language, is_gift=True)
+    yield "requalification", requalification(language)
     yield "welcome", welcome(language)
     yield "cancellation", cancellation(language)
     yield "labels", labels(language)
@@ -156,6 +177,26 @@ def renewal(language: Language = "de", *, is_gift: bool = False) -> PrintedRenew
         net=4486,
         tax=314,
         key_code="W26",
+    )
+
+
+def requalification(language: Language = "de") -> PrintedRequalification:
+    """Return a made-up letter that asks a reader of a free title to qualify again."""
+    return PrintedRequalification(
+        written_on=DAY,
+        language=language,
+        currency="EUR",
+        seller=SELLER,
+        recipient=PAYER,
+        subscription_id=77,
+        publication=_PUBLICATION[language],
+        effort=1,
+        valid_until="2027-01-31",
+        renewal_code="K7F2Q",
+        postal_code=PAYER.postal_code,
+        page="https://feldpost.example/abo",
+        agreed_text=_AGREED[language],
+        questions=_QUESTIONS[language],
     )
 
 

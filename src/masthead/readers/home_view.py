@@ -6,6 +6,7 @@ from typing import NamedTuple
 from masthead.books.reader_documents import Letter
 from masthead.books.reader_home import Address, Document, Gift, Home, Issue, Next, Subscription
 from masthead.books.reader_requests import Request
+from masthead.circulation.requalifying import Free
 from masthead.contract.moments import in_words
 from masthead.readers.words import Words
 from masthead.web.words import marked
@@ -179,6 +180,7 @@ def links_of(each: Subscription, words: Words) -> list[Link]:
     """Return what the reader can do with a subscription now."""
     may, path = each.may, f"subscriptions/{each.subscription_id}"
     links = [
+        (words.gettext("Confirm that you still want it"), "qualify", may.qualify),
         (words.gettext("Change the address"), "address", may.address or may.temporary_address),
         (words.gettext("Pause"), "pause", may.pause),
         (words.gettext("End the pause"), "resume", may.resume),
@@ -200,6 +202,12 @@ def _what(each: Subscription, words: Words) -> str:
         each.copies,
         kind=words.gettext(kind) if kind else each.type,
     )
+    if each.qualified and each.qualified.is_served and each.issues_left is None:
+        return words.gettext(
+            "%(copies)s, free of charge until %(day)s.",
+            copies=copies,
+            day=words.day(each.qualified.until),
+        )
     if each.state == "ended":
         return words.gettext("%(copies)s. No issues are left.", copies=copies)
     if each.issues_left is None:
@@ -219,6 +227,8 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
     notes = []
     if each.is_gift:
         notes.append(words.gettext("This subscription is a gift to you."))
+    if each.may.qualify and each.qualified:
+        notes += _to_confirm(each.qualified, words)
     if each.owed:
         notes.append(_owed(each.owed.number, each.owed.cents, each.owed.due_on, home, words))
     if ended := each.cancelled:
@@ -226,6 +236,23 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
         if ended.ended_on is None and each.may.uncancel:
             notes.append(words.gettext("You can take the cancellation back."))
     return notes
+
+
+def _to_confirm(free: Free, words: Words) -> list[str]:
+    """Return what a reader of a free title should do now; an empty list for nothing."""
+    day = words.day(free.until)
+    if free.is_served and free.is_to_confirm:
+        message = words.gettext(
+            "It is free of charge until %(day)s: confirm that you still want it.", day=day
+        )
+    elif free.is_to_confirm:
+        message = words.gettext(
+            "It was free of charge until %(day)s. Answer a few questions to receive it again.",
+            day=day,
+        )
+    else:
+        return []
+    return [message]
 
 
 def _owed(number: str | None, cents: int, due: str | None, home: Home, words: Words) -> str:
@@ -277,7 +304,8 @@ def _facts(home: Home, each: Subscription, words: Words) -> list[tuple[str, str]
         facts.append((words.gettext("Begins"), words.day(each.begins_on)))
     if each.next:
         facts.append((words.gettext("Next issue"), issue_in_words(each.next, words)))
-    if not each.is_gift and not each.owed and each.state not in {"ended", "waits"}:
+    pays = not each.is_gift and each.qualified is None
+    if pays and not each.owed and each.state not in {"ended", "waits"}:
         facts.append((words.gettext("Payment"), words.gettext("all is paid")))
     facts += [
         (words.gettext("Pause"), span_in_words(pause.first, pause.last, words))

@@ -20,6 +20,7 @@ KINDS = {
     "welcome": "Welcome letter",
     "cancellation": "Confirmation of a cancellation",
     "renewal": "Renewal letter",
+    "requalification": "Requalification",
     "sign_in_link": "Link to sign in",
     "password_link": "Link to set a password",
     "confirmation": "Confirmation of a change",

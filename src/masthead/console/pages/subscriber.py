@@ -16,6 +16,7 @@ _MENU = (
     ("Move", "move", Action.SERVE),
     ("Correct name and email", "edit", Action.SERVE),
     ("Code and password", "login", Action.SERVE),
+    ("Qualifications", "qualifications", Action.LOOK),
     ("Merge with another reader", "merge", Action.SERVE),
     ("Erase", "erase", Action.ERASE),
 )

@@ -25,6 +25,7 @@ MailKind = Literal[
     "cancellation",
     "renewal",
     "confirmation",
+    "requalification",
 ]
 """What a mail is about. A receipt is sent as ``invoice``."""
 

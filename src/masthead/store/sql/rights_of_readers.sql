@@ -363,7 +363,8 @@ BEGIN
     EXECUTE format(
         'GRANT DELETE ON custom_field_answers, suspensions, temporary_addresses, cancellations, '
         'cancelled_terms, saved_forms, commits, login_failures, login_successes, staged_keys, '
-        'reader_sessions, sign_in_links, entitlement_codes TO %I', readers);
+        'reader_sessions, sign_in_links, entitlement_codes, qualified_subscriptions TO %I',
+        readers);
     EXECUTE format(
         'GRANT EXECUTE ON FUNCTION %s, history, account_of_site, sites TO %I',
         array_to_string(functions, ', '), readers);

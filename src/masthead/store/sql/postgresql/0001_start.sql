@@ -1361,7 +1361,8 @@ CREATE TABLE mails (
     address TEXT COLLATE "C",
     kind TEXT COLLATE "C" NOT NULL
         CHECK (kind IN ('invoice', 'credit_note', 'reminder', 'announcement', 'welcome',
-            'cancellation', 'renewal', 'sign_in_link', 'password_link', 'confirmation')),
+            'cancellation', 'renewal', 'sign_in_link', 'password_link', 'confirmation',
+            'requalification')),
     subject TEXT COLLATE "C",
     text TEXT COLLATE "C",
     invoice_id BIGINT,

@@ -1240,7 +1240,8 @@ CREATE TABLE mails (
     address TEXT,
     kind TEXT NOT NULL
         CHECK (kind IN ('invoice', 'credit_note', 'reminder', 'announcement', 'welcome',
-            'cancellation', 'renewal', 'sign_in_link', 'password_link', 'confirmation')),
+            'cancellation', 'renewal', 'sign_in_link', 'password_link', 'confirmation',
+            'requalification')),
     subject TEXT,
     text TEXT,
     invoice_id INTEGER,

@@ -1,0 +1,34 @@
+"""The newest qualifications of a reader's subscriptions, for the reader's pages.
+
+The functions run in an operation (``store.books.operation``) or in a reading of one.
+"""
+
+from typing import NamedTuple
+
+from masthead.store.books.operation import Reading
+
+
+class Newest(NamedTuple):
+    """The newest qualification of a subscription; ``served``: 1 if its class gets copies."""
+
+    subscription_id: int
+    publication_id: int
+    valid_until: str
+    served: int
+
+
+def newest_of(reading: Reading, subscriber_id: int) -> dict[int, Newest]:
+    """Return the newest qualifications of a reader by the subscription."""
+    rows = reading.rows_as(
+        Newest,
+        """
+        SELECT q.subscription_id, q.publication_id, q.valid_until, q.served
+        FROM subscriptions AS s
+        JOIN qualified_subscriptions AS q
+            ON q.account_id = :account_id AND q.subscription_id = s.subscription_id
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+            AND s.cancelled_on IS NULL AND s.merged_into IS NULL
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return {each.subscription_id: each for each in rows}

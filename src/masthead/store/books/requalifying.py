@@ -1,0 +1,224 @@
+"""Requalification: the efforts of publications, the readers who are due, and who was asked.
+
+Each statement is for all qualifications of a publication at once. ``q`` is the newest qualification
+of a subscription ``s`` of the reader ``r``.
+"""
+
+from typing import NamedTuple
+
+from masthead.circulation.addresses import FIELDS
+from masthead.circulation.requalifying import Effort, Window
+from masthead.store.books.mail_file import address_of
+from masthead.store.books.operation import Operation, Reading
+
+_HAS_EMAIL = """
+    (r.email <> '' AND NOT EXISTS (SELECT 1 FROM held_addresses AS h
+        WHERE h.account_id = :account_id AND h.address = r.email_lower))
+    """
+
+_REACHES = {"letter": "a.address_id IS NOT NULL", "email": _HAS_EMAIL, "telephone": "1 = 1"}
+"""Whom an effort reaches, by its way: by e-mail those with an address that is not on hold."""
+
+_FROM = """
+    FROM qualified_subscriptions AS q
+    JOIN subscriptions AS s
+        ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
+    JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+        AND r.delete_date IS NULL
+    LEFT JOIN addresses AS b
+        ON b.account_id = :account_id AND b.address_id = s.billing_address_id
+    LEFT JOIN addresses AS a ON a.account_id = :account_id AND a.address_id =
+        coalesce(s.mailing_address_id,
+            CASE WHEN b.subscriber_id = s.subscriber_id THEN b.address_id END)
+    """
+
+_DUE = """
+    WHERE q.account_id = :account_id AND q.publication_id = :publication_id AND q.served = 1
+        AND q.valid_until >= :first AND q.valid_until <= :last
+        AND s.cancelled_on IS NULL AND s.merged_into IS NULL AND s.renew_campaign_active = 1
+        AND NOT EXISTS (SELECT 1 FROM requalifications_sent AS e
+            WHERE e.account_id = :account_id AND e.qualification_id = q.qualification_id
+                AND e.effort >= :effort)
+        AND NOT EXISTS (SELECT 1 FROM terms AS t
+            WHERE t.account_id = :account_id AND t.subscription_id = s.subscription_id
+                AND t.ended_at IS NULL AND t.issues_left <> 0 AND t.kind = 'paid')
+    """
+"""The qualifications in a window that were not asked yet. A reader who pays is not asked: the paid
+issues come first."""
+
+_SENT = """
+    WHERE q.account_id = :account_id AND q.publication_id = :publication_id
+        AND EXISTS (SELECT 1 FROM requalifications_sent AS e
+            WHERE e.account_id = :account_id AND e.qualification_id = q.qualification_id
+                AND e.effort = :effort AND e.sent_on = :day)
+    """
+
+
+class Asked(NamedTuple):
+    """A reader who is asked to qualify again; ``fields`` are the address (:data:`FIELDS`).
+
+    ``answers`` and ``evidence`` are those of the qualification, as JSON.
+    """
+
+    qualification_id: int
+    subscription_id: int
+    subscriber_id: int
+    valid_until: str
+    copies: int | None
+    email: str | None
+    renewal_code: str | None
+    audit_class: str | None
+    answers: str | None
+    evidence: str | None
+    fields: tuple[str | None, ...]
+
+
+def efforts(reading: Reading, publication_id: int | None = None) -> list[Effort]:
+    """Return the efforts, of one publication or of all, sorted by publication and number."""
+    of_one = "" if publication_id is None else "AND publication_id = :publication_id"
+    values = {} if publication_id is None else {"publication_id": publication_id}
+    return reading.rows_as(
+        Effort,
+        f"""
+        SELECT publication_id, effort, days_before, way FROM requalification_efforts
+        WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
+        """,
+        **values,
+    )
+
+
+def set_effort(books: Operation, effort: Effort) -> bool:
+    """Add an effort, or change one; return whether that changed anything."""
+    changed = books.change(
+        """
+        INSERT INTO requalification_efforts (
+            account_id, publication_id, effort, days_before, way)
+        VALUES (:account_id, :publication_id, :effort, :days_before, :way)
+        ON CONFLICT (account_id, publication_id, effort)
+            DO UPDATE SET days_before = excluded.days_before, way = excluded.way
+            WHERE requalification_efforts.days_before <> excluded.days_before
+                OR requalification_efforts.way <> excluded.way
+        """,
+        **effort._asdict(),
+    )
+    return bool(changed)
+
+
+def remove_effort(books: Operation, publication_id: int, effort: int) -> bool:
+    """Remove an effort, and return whether there was one; what it asked stays noted."""
+    removed = books.change(
+        """
+        DELETE FROM requalification_efforts
+        WHERE account_id = :account_id AND publication_id = :publication_id AND effort = :effort
+        """,
+        publication_id=publication_id,
+        effort=effort,
+    )
+    return bool(removed)
+
+
+class Counts(NamedTuple):
+    """How many readers are due, and how many of them the effort reaches."""
+
+    due: int
+    reached: int
+
+
+def counts(reading: Reading, window: Window) -> Counts:
+    """Return how many readers are due for an effort."""
+    found = reading.row_as(
+        Counts,
+        f"""
+        SELECT count(*),
+            CAST(coalesce(sum(CASE WHEN {_REACHES[window.effort.way]} THEN 1 ELSE 0 END), 0)
+                AS BIGINT)
+        {_FROM} {_DUE}
+        """,
+        **_values(window),
+    )
+    assert found is not None
+    return found
+
+
+def due(reading: Reading, window: Window) -> list[Asked]:
+    """Return the readers whom an effort reaches and who are due, by subscription."""
+    return _asked(reading, f"{_DUE} AND {_REACHES[window.effort.way]}", **_values(window))
+
+
+def sent(reading: Reading, effort: Effort, day: str) -> list[Asked]:
+    """Return the readers whom an effort asked on a day and who have not qualified since."""
+    return _asked(
+        reading,
+        _SENT,
+        publication_id=effort.publication_id,
+        effort=effort.effort,
+        day=day,
+    )
+
+
+def _asked(reading: Reading, which: str, **values: int | str) -> list[Asked]:
+    rows = reading.rows(
+        f"""
+        SELECT q.qualification_id, s.subscription_id, s.subscriber_id, q.valid_until, s.copies,
+            r.email, r.renewal_code, c.code, k.answers, k.evidence, {address_of("r")}
+        {_FROM}
+        JOIN qualifications AS k
+            ON k.account_id = :account_id AND k.qualification_id = q.qualification_id
+        LEFT JOIN audit_classes AS c
+            ON c.account_id = :account_id AND c.audit_class_id = q.audit_class_id
+        {which} ORDER BY s.subscription_id
+        """,
+        **values,
+    )
+    own = len(Asked._fields) - 1
+    return [Asked._make((*row[:own], row[own : own + len(FIELDS)])) for row in rows]
+
+
+def record_sent(books: Operation, window: Window) -> int:
+    """Note that those who are due and whom the effort reaches are asked; return their number."""
+    return books.change(
+        f"""
+        INSERT INTO requalifications_sent (account_id, qualification_id, effort, sent_on)
+        SELECT q.account_id, q.qualification_id, :effort, :day
+        {_FROM} {_DUE} AND {_REACHES[window.effort.way]}
+        """,
+        day=books.today,
+        **_values(window),
+    )
+
+
+def _values(window: Window) -> dict[str, int | str]:
+    return {
+        "publication_id": window.effort.publication_id,
+        "effort": window.effort.effort,
+        "first": window.first,
+        "last": window.last,
+    }
+
+
+def page_of(reading: Reading) -> str:
+    """Return the address of the account's page for readers, '' if there is none."""
+    row = reading.row("SELECT master_checkout FROM accounts WHERE account_id = :account_id")
+    return str(row[0] or "") if row else ""
+
+
+class Lapse(NamedTuple):
+    """How many subscriptions of a publication end their qualification in a month, ``YYYY-MM``."""
+
+    publication_id: int
+    month: str
+    subscriptions: int
+
+
+def lapses(reading: Reading) -> list[Lapse]:
+    """Return how many served subscriptions lapse in which month, from this month on."""
+    return reading.rows_as(
+        Lapse,
+        """
+        SELECT q.publication_id, substr(q.valid_until, 1, 7), count(*)
+        FROM qualified_subscriptions AS q
+        WHERE q.account_id = :account_id AND q.served = 1 AND q.valid_until >= :first
+        GROUP BY q.publication_id, substr(q.valid_until, 1, 7) ORDER BY 1, 2
+        """,
+        first=f"{reading.today[:7]}-01",
+    )

@@ -1,0 +1,135 @@
+"""Free titles in the console: a reader's qualifications, the telephone, and what lapses when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from masthead.books import requalifications
+from masthead.books.requalifications import Effort
+from tests.circulation.desk import at_desk
+from tests.circulation.two_readers import fill
+from tests.console.browser import input_values, serving_console, text_of
+from tests.readers_pages import free_title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx2
+
+    from tests.circulation.desk import Desk
+    from tests.console.browser import Browser, Console
+    from tests.servers import Store
+
+ADA = "/subscribers/1"
+FORM = {"q1": "11", "on": "2026-04-01", "request_type": "telephone", "telephone": "+353 21 123"}
+
+
+@pytest.fixture(scope="module")
+def shared(store: Store) -> Iterator[Desk]:
+    """An account for this file."""
+    with at_desk(store) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def console(shared: Desk) -> Iterator[Console]:
+    """Its console, with a clerk and a viewer."""
+    with serving_console(shared.store) as found:
+        for role in ("clerk", "viewer"):
+            found.add(role, role)
+        yield found
+
+
+@pytest.fixture
+def desk(shared: Desk) -> Desk:
+    """Tide is free to engineers, not to students; Ada qualified until 31 May 2026."""
+    fill(shared)
+    free_title.fill(shared)
+    free_title.qualify(shared, 1)
+    return shared
+
+
+@pytest.fixture
+def browser(console: Console, desk: Desk) -> Browser:
+    """A browser of the clerk, once the desk is filled."""
+    assert desk.account_id == 1
+    return console.signed_in("clerk")
+
+
+def _asked(browser: Browser, **typed: str) -> httpx2.Response:
+    """Open the questions, and send them for a look."""
+    page = browser.get(f"{ADA}/qualify?publication=1")
+    hidden = {
+        name: value
+        for name, value in input_values(page.text).items()
+        if name in {"publication", "once"}
+    }
+    return browser.post(f"{ADA}/qualify", {**hidden, **FORM, **typed})
+
+
+def test_a_readers_qualifications_stand_there_with_their_evidence(
+    browser: Browser, console: Console
+) -> None:
+    page = browser.get(f"{ADA}/qualifications")
+    shown = text_of(page.text)
+    assert "Tide, 1 June 2025 valid" in shown
+    assert "Valid until 31 May 2026 How Request by telephone Class Engineers" in shown
+    assert "job Engineer Telephone +353 21 123 Taken by Pat" in shown
+    assert "Tide: ask the questions" in shown
+    theirs = text_of(console.signed_in("viewer").get(f"{ADA}/qualifications").text)
+    assert "Taking a qualification: a clerk or a manager." in theirs
+    assert "ask the questions" not in theirs
+    assert "No qualification yet." in text_of(browser.get("/subscribers/2/qualifications").text)
+
+
+def test_a_call_is_previewed_and_then_added(browser: Browser, desk: Desk) -> None:
+    looked = _asked(browser)
+    assert looked.status_code == 200
+    assert "Tide: class Engineers, valid until 31 March 2027." in text_of(looked.text)
+    assert len(desk.table("qualifications")) == 1
+    saved = browser.post(f"{ADA}/qualify", input_values(looked.text))
+    assert saved.status_code == 303, text_of(saved.text)
+    page = text_of(browser.get(saved.headers["location"]).text)
+    assert "Tide, 1 April 2026 valid" in page
+    assert "Taken by clerk" in page
+    assert "Tide, 1 June 2025 a later one counts" in page
+
+
+def test_what_follows_from_an_answer_is_said_before(browser: Browser) -> None:
+    assert "An answer disqualifies: no copy goes out." in text_of(_asked(browser, q1="12").text)
+    assert "A qualification of a later day counts." in text_of(
+        _asked(browser, on="2025-05-01").text
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"q1": ""}, "it has to be answered"),
+        ({"on": "2026-13-01"}, "The day is a day"),
+        ({"on": "2190-01-01"}, "is still to come"),
+        ({"request_type": "smoke"}, "is not a request type"),
+        ({"said": "x" * 501}, "501 characters"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_added(
+    browser: Browser, desk: Desk, typed: dict[str, str], said: str
+) -> None:
+    refused = _asked(browser, **typed)
+    assert refused.status_code == 400
+    assert said in text_of(refused.text)
+    assert len(desk.table("qualifications")) == 1
+
+
+def test_the_free_titles_say_what_lapses_when(browser: Browser, desk: Desk) -> None:
+    requalifications.set_effort(desk.books, Effort(1, 1, 60, "letter"))
+    pages = (text_of(browser.get("/qualification").text) for _ in range(1_000))
+    shown = next(page for page in pages if "being counted" not in page)
+    assert "Tide 2026-05 1" in shown
+    assert "A qualification is valid for 12 months" in shown
+    assert "disqualified by: Student" in shown
+    assert "Engineers Your job: Engineer yes" in shown
+    assert "Unclassified all others none" in shown
+    assert "60 days before the end, by letter" in shown

@@ -1,0 +1,110 @@
+"""A reader of a free title qualifies again in one visit (qualification, "Requalification")."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.readers_books.household import BEN, CORA
+from tests.readers_pages import free_title
+from tests.readers_pages.house import errors_of, said_after, send, text_of
+
+if TYPE_CHECKING:
+    from tests.readers_pages.house import House
+
+FORM = {"q1": "11", "q2_21": "1", "q2_other": "Ropes", "q3": "More maps", "agreed": "1"}
+
+
+@pytest.fixture
+def free(house: House) -> str:
+    """Cora gets Tide free until May 31; return the path of her subscription."""
+    free_title.fill(house.desk)
+    return f"subscriptions/{free_title.qualify(house.desk, CORA).subscription_id}"
+
+
+def test_home_says_until_when_it_is_free_and_asks_to_confirm(house: House, free: str) -> None:
+    browser = house.signed_in(CORA)
+    shown = text_of(browser.get())
+    assert "1 copy, print, free of charge until 31 May 2026." in shown
+    assert "It is free of charge until 31 May 2026: confirm that you still want it." in shown
+    assert "all is paid" not in shown
+    assert f"{free}/qualify" in browser.get().text
+    assert "kostenlos bis zum 31. Mai 2026" in text_of(house.signed_in(CORA, "de").get())
+
+
+def test_one_visit_qualifies_again(house: House, free: str) -> None:
+    """decisions, "A reader who answers the questions of a free title"."""
+    browser = house.signed_in(CORA)
+    page = browser.get(f"{free}/qualify")
+    assert 'value="11" selected' in " ".join(page.text.split())
+    assert free_title.AGREED in text_of(page)
+    said = said_after(browser, send(browser, f"{free}/qualify", FORM))
+    assert "You receive Tide free of charge until 14 April 2027." in said
+    assert "free of charge until 14 April 2027" in text_of(browser.get())
+    assert "confirm that you still want it." not in text_of(browser.get())
+    newest = house.desk.table("qualifications")[-1]
+    assert (newest["request_type"], newest["qualified_on"], newest["taken_by"]) == (
+        "web",
+        "2026-04-15",
+        "the reader",
+    )
+    assert json.loads(newest["evidence"]) == {
+        "ip_address": "127.0.0.1",
+        "agreed_text": free_title.AGREED,
+    }
+    assert json.loads(newest["answers"])["2"] == {"options": [21], "text": "Ropes"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "said"),
+    [
+        ({"q1": ""}, "q1", "Answer this question."),
+        ({"q1": "21"}, "q1", "Answer this question."),
+        ({"q3": "x" * 2_001}, "q3", "Choose from the answers."),
+        ({"agreed": ""}, "agreed", "Confirm that you agree."),
+    ],
+)
+def test_what_is_missing_stands_beside_its_field(
+    house: House, free: str, typed: dict[str, str], field: str, said: str
+) -> None:
+    refused = send(house.signed_in(CORA), f"{free}/qualify", FORM | typed)
+    assert refused.status_code == 400
+    assert errors_of(refused) == {field: said}
+    assert len(house.desk.table("qualifications")) == 1
+
+
+def test_an_answer_that_disqualifies_ends_what_was_free(house: House, free: str) -> None:
+    browser = house.signed_in(CORA)
+    said = said_after(browser, send(browser, f"{free}/qualify", FORM | {"q1": "12"}))
+    assert "With these answers, Tide is not free for you any more." in said
+    assert "free of charge" not in text_of(browser.get())
+
+
+def test_a_reader_whose_qualification_has_ended_qualifies_again(house: House, free: str) -> None:
+    house.desk.to("2026-07-01")
+    browser = house.signed_in(CORA)
+    assert "It was free of charge until 31 May 2026." in text_of(browser.get())
+    said = said_after(browser, send(browser, f"{free}/qualify", FORM))
+    assert "You receive Tide free of charge until 30 June 2027." in said
+
+
+def test_who_pays_reads_nothing_of_a_free_title(house: House, free: str) -> None:
+    assert free
+    free_title.qualify(house.desk, BEN)
+    shown = text_of(house.signed_in(BEN).get())
+    assert "free of charge" not in shown
+    assert "all is paid" in shown
+
+
+def test_another_readers_questions_are_not_there(house: House, free: str) -> None:
+    browser = house.signed_in(BEN)
+    assert browser.get(f"{free}/qualify").status_code == 404
+    own = f"subscriptions/{house.subscriptions.ben}/qualify"
+    assert browser.get(own).status_code == 404
+    form = send(house.signed_in(CORA), f"{free}/qualify", FORM | {"agreed": ""})
+    assert form.status_code == 400
+    house.set(questionnaire="no")
+    assert house.signed_in(CORA).get(f"{free}/qualify").status_code == 404
+    assert "/qualify" not in house.signed_in(CORA).get().text
