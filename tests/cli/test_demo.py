@@ -132,11 +132,9 @@ def start(database: str) -> None:
 LATER = {
     *("closed_months", "renewal_consents", "announced_renewals"),
     *("held_addresses", "letters"),
-    *("qualification_forms", "qualification_questions", "request_types", "qualifications"),
-    *("audit_classes", "audit_class_conditions", "audit_figures", "qualified_subscriptions"),
-    *("requalification_efforts", "requalifications_sent"),
+    *("audit_figures", "requalifications_sent"),
 }
-"""What the end of a month, automatic renewal, letters and mail, and free titles bring."""
+"""What the end of a month, automatic renewal, letters and mail, audit reports and requalification bring."""
 
 
 @ONLY_LONG
