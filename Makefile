@@ -136,7 +136,8 @@ ON_CITUS = tests/store tests/loading tests/feed \
 		credit_notes.py debit_cancelling.py debit_operators.py debit_returns.py debit_runs.py \
 		held_addresses.py journal.py letters.py mail_sending.py order_tax.py outbox.py \
 		payer_statements.py payments.py reminders.py renewing.py renewing_list.py \
-		renewing_once.py) tests/console/test_sent_again.py
+		renewing_once.py) tests/console/test_sent_again.py \
+	$(addprefix tests/qualification/test_,audit_report.py example.py serving.py)
 
 test-citus: install-dev
 	@.ci/citus

@@ -72,7 +72,7 @@ class Taken(NamedTuple):
     peak_mib: float
 
 
-class _Place:
+class Place:
     """A database server, or a folder of files, whose processes' CPU time can be measured."""
 
     def __init__(self, home: Home) -> None:
@@ -174,12 +174,12 @@ def insert_bare(url: str) -> None:
         connection.execute("COMMIT")
 
 
-def _close(place: _Place, url: str, issue: int) -> Taken:
+def _close(place: Place, url: str, issue: int) -> Taken:
     account = ("--account", str(ACCOUNT_ID), "--database", url)
     return place.took("issue", "close", str(issue), *account)
 
 
-def _rounds(place: _Place, url: str, rounds: int) -> tuple[Figures, int]:
+def rounds_of(place: Place, url: str, rounds: int) -> tuple[Figures, int]:
     """Close issues in turns with the bare statements; return the figures and number of entries.
 
     The first issue warms up; the copy is made after it.
@@ -226,7 +226,7 @@ def _percentiles(times_ms: list[float]) -> tuple[str, str, str]:
     return f"{median(times_ms):.1f}", f"{worst:.1f}", f"{max(times_ms):.1f}"
 
 
-def _readers(place: _Place, url: str, issue: int, alone_s: float) -> Iterator[list[str]]:
+def _readers(place: Place, url: str, issue: int, alone_s: float) -> Iterator[list[str]]:
     """Yield rows with the times of order requests, alone and during a closing."""
     paths = [f"/2/orders/{number}" for number in range(1, 500)]
     with serving(url, core=SERVER_CORE) as server:
@@ -255,7 +255,7 @@ def _counter(url: str, count: int) -> Iterator[list[str]]:
         store.close()
 
 
-def _shown(place: _Place, url: str, figures: Figures, entries: int) -> str:
+def shown_closings(place: Place, url: str, figures: Figures, entries: int) -> str:
     """Return the table of closing."""
     start = place.took("issue", "list", "--account", str(ACCOUNT_ID), "--database", url)
     growth = [peak - start.peak_mib for peak in figures["closing peak_mib"]]
@@ -281,11 +281,11 @@ def measure(scale: Scale) -> Iterator[str]:
             home_of(store, core=CLIENT_CORE) as home,
             new_database(home, "books") as url,
         ):
-            place = _Place(home)
+            place = Place(home)
             make_books(url, scale.subscribers)
             yield f"{STORES[store]}\n"
-            figures, entries = _rounds(place, url, scale.rounds)
-            yield _shown(place, url, figures, entries)
+            figures, entries = rounds_of(place, url, scale.rounds)
+            yield shown_closings(place, url, figures, entries)
             settle(url)
             last = ISSUES[scale.rounds + 1]
             head = ["ms", "count", "median", "99 %", "worst"]

@@ -115,6 +115,9 @@ FILES_ON_CITUS = {
     "loading/test_import.py",
     "loading/test_natural_keys.py",
     "loading/test_tenants.py",
+    "qualification/test_audit_report.py",
+    "qualification/test_example.py",
+    "qualification/test_serving.py",
     "store/test_removing.py",
 }
 """Files whose tests run on SQLite and, as `make test-citus`, on Citus, which is a PostgreSQL that

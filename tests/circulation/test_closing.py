@@ -92,7 +92,7 @@ def close(desk: Desk, issue: int = 3, *, dry_run: bool = False, **grace: Any) ->
     with suppress(BadInput, NotFound):
         previewed = tuple(issues.preview(desk.books, issue, given_grace))
     made = issues.close(desk.books, issue, given_grace, dry_run=dry_run)
-    assert previewed == (made.press_run, made.held)
+    assert previewed == (made.press_run, made.held, made.lapsed)
     return made
 
 
@@ -133,8 +133,8 @@ def test_an_issue_is_delivered_out_of_the_oldest_term(desk: Desk) -> None:
     made = close(desk)
     assert (made.name, made.entries, made.held) == ("Tide no. 3", 2, [])
     assert [tuple(run) for run in made.press_run] == [
-        ("Digital", 0, 0, 1, 1, 0),
-        ("Print", 0, 1, 1, 7, 2),
+        ("Digital", 0, 0, 1, 1, 0, 0),
+        ("Print", 0, 1, 1, 7, 2, 0),
     ]
     assert received(desk) == {1: (2, 0, 1), 2: (4, 0, 1)}
     assert left_of(desk) == {1: 0, 2: 2, 3: 6, 4: 0}

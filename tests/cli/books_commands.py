@@ -175,6 +175,8 @@ BOOKS_COMMANDS: dict[str, tuple[str, ...]] = {
     "qualification select": (),
     "qualification send": ("1", "--publication=1", "--to={}/calls.csv"),
     "qualification efforts remove": ("1", "--publication=1"),
+    "qualification sample": ("2", "--every=10"),
+    "report audit": ("2",),
 }
 """The words that call it, and the arguments beside the account; ``{}`` is a folder."""
 

@@ -23,6 +23,7 @@ from masthead.store.books.issue import Issue, check_publication, find_issue, iss
 from masthead.store.books.issue_lists import EntryShown, ListShown
 from masthead.store.books.mail_file import DIGITAL, PRINTED, Written
 from masthead.store.books.operation import Operation
+from masthead.store.books.qualified_copies import would_lapse
 from masthead.store.books.reopening import Reopened, Undoing, check_reopening
 from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving, names_of
 from masthead.store.books.uncancelling import finalize, go_back
@@ -59,10 +60,14 @@ GRACE_ISSUES_MAX = 1_000
 
 
 class Preview(NamedTuple):
-    """What closing an issue would give now: its press run, and the held subscriptions."""
+    """What closing an issue would give now: its press run, and the held subscriptions.
+
+    ``lapsed`` qualifications of readers who are served have ended before the issue.
+    """
 
     press_run: list[PressRunPart]
     held: list[Held]
+    lapsed: int = 0
 
     @property
     def entries(self) -> int:
@@ -176,7 +181,7 @@ def preview(books: Books, issue_id: int, grace: Grace | None = None) -> Preview:
         issue = find_issue(reading, issue_id)
         check_open(reading, issue)
         serving = Serving(reading, issue, grace)
-        return Preview(serving.press_run(), serving.would_hold())
+        return Preview(serving.press_run(), serving.would_hold(), would_lapse(reading, issue))
 
 
 def names_of_readers(books: Books, held: Sequence[Held]) -> dict[int, str]:

@@ -1,5 +1,6 @@
 """``masthead issue``: list, close, gap, reopen, file, labels, covers."""
 
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -249,16 +250,20 @@ def _show(made: issues.MailingList) -> None:
     """Print the list, its press run and the held subscriptions."""
     click.echo(printable(made.sentence))
     for run in made.press_run:
-        how = "grace" if run.is_grace else "paid" if run.is_paid else "free or not paid"
         free = f", {run.free_copies:,} of them free" if run.is_paid and run.free_copies else ""
         entries = counted(run.entries, "entry", "entries")
         copies = counted(run.copies, "copy", "copies")
-        click.echo(f"  {run.type}, {how}: {entries}, {copies}{free}")
+        click.echo(f"  {run.type}, {run.kind}: {entries}, {copies}{free}")
     if made.held:
         is_held = all(each.why != "passed over" for each in made.held)
         how = "got nothing and lost nothing" if is_held else "need a hand"
         click.echo(f"{counted(len(made.held), 'subscription')} held, which {how}:")
+    full = Counter(each.reason for each in made.held if each.is_over_quota)
+    for reason, count in sorted(full.items()):
+        click.echo(f"  {counted(count, 'subscription')}: {reason}")
     for each in made.held:
+        if each.is_over_quota:
+            continue
         click.echo(
             f"  subscription {each.subscription_id} of subscriber {each.subscriber_id}: "
             f"{each.reason}"

@@ -1,4 +1,4 @@
-"""``masthead qualification``: form, classes, add, import, show; efforts, select, send."""
+"""``masthead qualification``: form, classes, add, import, show, sample; efforts, select, send."""
 
 import tomllib
 from pathlib import Path
@@ -11,6 +11,7 @@ from masthead.books.qualification_forms import Asked, FormValues, GivenClass
 from masthead.circulation.qualifying import UNCLASSIFIED, Answer
 from masthead.cli import requalification
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
+from masthead.cli.qualification_sample import sample_command
 from masthead.contract.printable import counted, printable
 from masthead.contract.qualification import FILLS
 from masthead.contract.subscription_types import TYPES
@@ -35,6 +36,7 @@ def qualification_group() -> None:
 
 for _each in (requalification.efforts_group, requalification.select, requalification.send):
     qualification_group.add_command(_each)
+qualification_group.add_command(sample_command)
 
 
 @qualification_group.command("form")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from masthead.books import Books, reports
+from masthead.books import Books, audit_report, reports
 from masthead.circulation.tables import Report, lines
 from masthead.cli.books_options import Day
 from masthead.cli.options import setting
@@ -36,9 +36,14 @@ def report() -> None:
 
 
 def _asked(command: Command) -> Command:
-    """Add the options that all reports share."""
+    """Add the options that all reports of a day share."""
+    day = click.option("--day", type=Day(), help="As of a past day: 2026-11-20. [default: now]")
+    return day(_written(command))
+
+
+def _written(command: Command) -> Command:
+    """Add the options of the files that all reports can write."""
     options = (
-        click.option("--day", type=Day(), help="As of a past day: 2026-11-20. [default: now]"),
         click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
         click.option(
             "--plot",
@@ -124,6 +129,32 @@ def renewals(**options: Any) -> None:
     letter that was sent before it.
     """
     _show(reports.renewals(_books(**options), options["day"]), **options)
+
+
+@report.command("audit")
+@click.argument("issue", type=_ID, required=False)
+@click.option("--publication", type=_ID, help="Id of the publication whose issues to average.")
+@click.option("--half-year", metavar="HALF", help="Average the issues of 2026-1 or 2026-2.")
+@_written
+def audit_command(
+    issue: int | None, publication: int | None, half_year: str | None, **options: Any
+) -> None:
+    """The audit report of ISSUE of a free title, or the average of a half-year.
+
+    The copies are counted by class, request type and age of the qualification, by the answers to
+    each question, by state and country, and by kind; then the additions and removals since the
+    issue before, each with its reason. The report is frozen when the file of the issue is written.
+    """
+    of_half = publication is not None and half_year is not None
+    if (issue is None) != of_half or (issue is not None and (publication or half_year)):
+        raise BadUsage("name an issue, or give --publication and --half-year")
+    books = _books(**options)
+    made = (
+        audit_report.of_issue(books, issue)
+        if issue is not None
+        else audit_report.of_half_year(books, publication or 0, half_year or "")
+    )
+    _show(made, **options)
 
 
 def _books(*, account: int | None, database: str, plot_path: Path | None, **_rest: Any) -> Books:

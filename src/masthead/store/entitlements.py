@@ -1,7 +1,7 @@
 """What a reader may read now: the query, and the rule of ``circulation.entitlements``."""
 
 from masthead.circulation.entitlements import Entitlement, HeldSubscription, entitlements
-from masthead.store.books.served_subscriptions import is_beyond_credit
+from masthead.store.books.serving_sql import is_beyond_credit
 from masthead.store.books.stored_expiry_dates import IS_QUALIFIED
 from masthead.store.database import Connection
 

@@ -40,6 +40,7 @@ PAGES = {
     "circulation-rules": "The rules of circulation: terms, issues, money, reports",
     "circulation-example": "A worked example of circulation: every figure by hand",
     "qualification": "Qualification: titles that are free to those who qualify",
+    "qualification-example": "A worked example of qualification: a free title and its audit",
     "finance": "For finance: bills, tax, payments and the journal, from the first day",
     "billing-example": "A worked example of billing: every figure by hand",
     "documents": "Documents: templates of invoices, receipts and credit notes",

@@ -15,7 +15,7 @@ from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
 from masthead.store.books.moved_issues import begin_with_moved
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.books.served_subscriptions import NOT_PAID
+from masthead.store.books.serving_sql import NOT_PAID
 from masthead.store.database import Connection, Value
 
 COLUMNS = {

@@ -15,6 +15,7 @@ from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.qualified_copies import LAPSED_WITH, note_lapses
 from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving
 from masthead.store.books.stored_expiry_dates import calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
@@ -25,7 +26,8 @@ _CHANGED, _DATES = "books_changed", "books_simple"
 class MailingList(NamedTuple):
     """A list of an issue that closing or a gap list made, or would make.
 
-    ``mailing_list_id`` is None for a gap list without entries, which is not stored.
+    ``mailing_list_id`` is None for a gap list without entries, which is not stored. ``lapsed``
+    qualifications of readers who were served had ended before the issue.
     """
 
     issue_id: int
@@ -35,6 +37,7 @@ class MailingList(NamedTuple):
     entries: int
     press_run: list[PressRunPart]
     held: list[Held]
+    lapsed: int = 0
 
     @property
     def sentence(self) -> str:
@@ -46,6 +49,8 @@ class MailingList(NamedTuple):
         has = f"{counted(self.entries, 'entry', 'entries')}, {held}"
         if self.is_gap:
             return f"gap list {self.mailing_list_id} of {issue} was made: {has}"
+        if self.lapsed:
+            has += f", {counted(self.lapsed, 'qualification')} lapsed"
         return f"{issue} was closed with list {self.mailing_list_id}: {has}"
 
 
@@ -103,6 +108,7 @@ class _Delivery:
                 mailing_list_id=self._list_id,
             )
             return MailingList(self._issue.issue_id, True, None, name, 0, [], held)
+        lapsed = self._note_lapses() if self._parent is None else 0
         self._add_entries()
         self._use_up_terms()
         earn_by_deliveries(self._books, self._issue, self._list_id)
@@ -116,7 +122,8 @@ class _Delivery:
         write_balances(
             self._books,
             """(SELECT e.subscription_id AS key FROM mailing_list_entries AS e
-            WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id)""",
+            WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id
+                AND e.qualification_id IS NULL)""",
             mailing_list_id=self._list_id,
         )
         add_kinds(self._books, self._issue.publication_id)
@@ -128,7 +135,14 @@ class _Delivery:
             count,
             self._press_run(),
             held,
+            lapsed,
         )
+
+    def _note_lapses(self) -> int:
+        """Note which qualifications have ended, and take their issues away; return the number."""
+        lapsed = note_lapses(self._books, self._issue, self._list_id)
+        write_balances(self._books, f"({LAPSED_WITH})", mailing_list_id=self._list_id)
+        return lapsed
 
     def _add_list(self) -> None:
         self._books.change(
@@ -164,17 +178,21 @@ class _Delivery:
             f"""
             INSERT INTO mailing_list_entries (
                 account_id, mailing_list_id, subscription_id, copies, is_grace, is_paid, type,
-                class, free_copies, free_class)
+                class, free_copies, free_class, qualification_id)
             SELECT d.account_id, d.mailing_list_id, d.subscription_id,
                 coalesce(t.copies + t.free_copies, s.copies), d.is_grace,
                 CASE WHEN t.paid_on IS NOT NULL THEN 1 ELSE 0 END, s.type,
-                CASE WHEN t.term_id IS NULL THEN '{copy_classes.GRACE}'
+                CASE WHEN q.qualification_id IS NOT NULL THEN '{copy_classes.QUALIFIED}'
+                    WHEN t.term_id IS NULL THEN '{copy_classes.GRACE}'
                     WHEN t.price > 0 AND t.paid_on IS NULL THEN '{copy_classes.UNPAID}'
                     ELSE t.class END,
-                coalesce(t.free_copies, 0), t.free_class
+                coalesce(t.free_copies, 0), t.free_class, q.qualification_id
             FROM subscription_issues AS d JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = d.subscription_id
             LEFT JOIN terms AS t ON t.account_id = :account_id AND t.term_id = d.term_id
+            LEFT JOIN qualified_subscriptions AS q ON q.account_id = :account_id
+                AND q.subscription_id = d.subscription_id
+                AND d.term_id IS NULL AND d.is_grace = 0
             WHERE d.account_id = :account_id AND d.mailing_list_id = :mailing_list_id
             ORDER BY d.subscription_id
             """,
@@ -207,10 +225,14 @@ class _Delivery:
             PressRunPart,
             """
             SELECT type, is_grace, is_paid, count(*), CAST(coalesce(sum(copies), 0) AS BIGINT),
-                CAST(coalesce(sum(free_copies), 0) AS BIGINT)
-            FROM mailing_list_entries
-            WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
-            GROUP BY type, is_grace, is_paid ORDER BY type, is_grace, is_paid
+                CAST(coalesce(sum(free_copies), 0) AS BIGINT), is_qualified
+            FROM (
+                SELECT type, is_grace, is_paid, copies, free_copies,
+                    CASE WHEN qualification_id IS NULL THEN 0 ELSE 1 END AS is_qualified
+                FROM mailing_list_entries
+                WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id) AS e
+            GROUP BY type, is_grace, is_paid, is_qualified
+            ORDER BY type, is_grace, is_paid, is_qualified
             """,
             mailing_list_id=self._list_id,
         )
@@ -270,6 +292,8 @@ def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList
             ON s.account_id = :account_id AND s.subscription_id = a.subscription_id
         WHERE a.account_id = :account_id AND a.to_date IS NULL AND a.from_date <= :day
             AND s.publication_id = :publication_id
+        UNION
+        {LAPSED_WITH}
         """,
         ("key",),
         mailing_list_id=made.mailing_list_id,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from masthead.store.books.earned_share_sql import DELIVERED, earned
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
-from masthead.store.books.served_subscriptions import IS_PASSED_OVER
+from masthead.store.books.serving_sql import IS_PASSED_OVER
 from masthead.store.books.stored_expiry_dates import IS_QUALIFIED, write_expiry_dates
 from masthead.store.database import Value
 from masthead.store.key_lists import KeyLists

@@ -31,6 +31,7 @@ class EntryShown(NamedTuple):
     subscriber_id: int
     first_name: str | None
     last_name: str | None
+    copy_class: str | None
 
 
 _LIST = ", ".join(ListShown._fields).replace("entries", "count")
@@ -100,8 +101,8 @@ def entries(reading: Reading, mailing_list_id: int, *, after: int, limit: int) -
         EntryShown,
         """
         SELECT e.subscription_id, e.copies, e.is_grace, e.is_paid, e.type, r.subscriber_id,
-            r.first_name, r.last_name
-        FROM (SELECT account_id, subscription_id, copies, is_grace, is_paid, type
+            r.first_name, r.last_name, e.class
+        FROM (SELECT account_id, subscription_id, copies, is_grace, is_paid, type, class
             FROM mailing_list_entries
             WHERE account_id = :account_id AND mailing_list_id = :mailing_list_id
                 AND subscription_id > :after

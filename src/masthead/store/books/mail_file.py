@@ -6,6 +6,7 @@ from typing import NamedTuple
 from masthead.circulation.addresses import FIELDS, POSTAL
 from masthead.contract.subscription_types import PRINTED as PRINTED_TYPES
 from masthead.errors import BadInput
+from masthead.store.books import audit_figures
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import RECEIVED_BY
@@ -59,9 +60,13 @@ class Written(NamedTuple):
 def mark_written(books: Operation, issue: Issue, mailing_list_id: int | None) -> Written:
     """Note that the file of an issue's main list, or of one of its gap lists, is written.
 
+    The first file of an issue of a free title freezes its audit report.
+
     Raises BadInput if the issue has no such list.
     """
     written = list_of(books, issue, mailing_list_id)
+    if issue.file_written_at is None:
+        audit_figures.freeze(books, issue.issue_id, issue.publication_id)
     books.change(
         """
         UPDATE issues SET file_written_at = coalesce(file_written_at, :now)

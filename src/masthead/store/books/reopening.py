@@ -9,10 +9,11 @@ from masthead.store.books.derived_values import add_kinds, write_balances
 from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.issue import Issue, newest_closed
 from masthead.store.books.operation import Operation
+from masthead.store.books.qualified_copies import LAPSED_WITH, undo_lapses
 from masthead.store.books.stored_expiry_dates import write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
-_UNDONE = "books_undone"
+_UNDONE, _REVIVED = "books_undone", "books_revived"
 _NAMED_MAX = 20
 _LISTS = """
     SELECT l.mailing_list_id FROM list_downloads AS l WHERE l.account_id = :account_id
@@ -88,6 +89,8 @@ class Undoing:
             main_list_id=self._main_list_id,
         )
         self._keys = self._lists.keys_in(_UNDONE)
+        self._lists.keep(_REVIVED, LAPSED_WITH, mailing_list_id=self._main_list_id)
+        self._revived = self._lists.keys_in(_REVIVED)
 
     def check_terms(self) -> None:
         """Raise BadInput, with the names, if a term has since ended, moved or been converted.
@@ -133,12 +136,14 @@ class Undoing:
         self._give_back()
         self._remove_deliveries()
         self._begin_terms_again()
+        undo_lapses(self._books, self._main_list_id)
         lists = self._remove_lists()
         earn_by_months(self._books, self._issue)
         write_balances(self._books, self._keys)
+        write_balances(self._books, self._revived)
         self._write_expiry_dates()
         add_kinds(self._books)
-        self._lists.drop(_UNDONE)
+        self._lists.drop(_UNDONE, _REVIVED)
         return Reopened(self._issue.issue_id, self._deliveries, lists)
 
     def _begin_again(self) -> None:
@@ -230,6 +235,8 @@ class Undoing:
             expiring,
             f"""
             SELECT k.key FROM {self._keys} AS k
+            UNION
+            SELECT v.key FROM {self._revived} AS v
             UNION
             SELECT a.subscription_id FROM suspensions AS a JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = a.subscription_id

@@ -4,7 +4,7 @@ Rules: circulation, "Reports". Each reads one snapshot, which the caller opens, 
 day. Values shown beside the counts (classification, name of a publication) are current.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from masthead.circulation.liability import Booked
 from masthead.circulation.press_run import Moves, Served
 from masthead.errors import NotFound
 from masthead.store.books.operation import Reading, check_mode
-from masthead.store.books.order_keys import RECEIVED_BY
+from masthead.store.books.order_keys import RECEIVED_BY, listed
 from masthead.store.database import Store, Value
 
 _EVER = "9999-12-31"
@@ -136,6 +136,28 @@ def _issue(reading: Reading, condition: str, day: str, **values: Value) -> Issue
     return IssueLists(found.issue_id, found.publication_id, name, found.date, lists)
 
 
+def copies_on(ids: Iterable[int]) -> str:
+    """Return the query of the copies on some lists, each with its class.
+
+    Free copies beside others are rows of their own, which count no subscription (``is_counted``).
+    """
+    return f"""
+        SELECT account_id, mailing_list_id, subscription_id, type, 1 AS is_counted,
+            coalesce(copies, 0) - free_copies AS copies,
+            coalesce(class, CASE WHEN is_grace = 1 THEN '{GRACE}'
+                WHEN is_paid = 1 THEN '{PAID}' ELSE '{COMPLIMENTARY}' END) AS class,
+            qualification_id
+        FROM mailing_list_entries
+        WHERE account_id = :account_id AND mailing_list_id IN ({listed(ids)})
+        UNION ALL
+        SELECT account_id, mailing_list_id, subscription_id, type, 0, free_copies,
+            coalesce(free_class, '{COMPLIMENTARY}'), NULL
+        FROM mailing_list_entries
+        WHERE account_id = :account_id AND mailing_list_id IN ({listed(ids)})
+            AND free_copies > 0
+        """
+
+
 def served(reading: Reading, issue: IssueLists) -> list[Served]:
     """Return the entries of an issue's lists, grouped by the values that reports use.
 
@@ -148,19 +170,7 @@ def served(reading: Reading, issue: IssueLists) -> list[Served]:
         SELECT coalesce(e.type, ''), e.class, s.audit_classification, s.audit_request_type,
             coalesce(nullif(a.country_name, ''), a.country_abbreviation), a.state,
             CAST(sum(e.is_counted) AS BIGINT), CAST(sum(e.copies) AS BIGINT)
-        FROM (
-            SELECT account_id, mailing_list_id, subscription_id, type, 1 AS is_counted,
-                coalesce(copies, 0) - free_copies AS copies,
-                coalesce(class, CASE WHEN is_grace = 1 THEN '{GRACE}'
-                    WHEN is_paid = 1 THEN '{PAID}' ELSE '{COMPLIMENTARY}' END) AS class
-            FROM mailing_list_entries
-            WHERE account_id = :account_id AND mailing_list_id IN ({_listed(issue.ids)})
-            UNION ALL
-            SELECT account_id, mailing_list_id, subscription_id, type, 0, free_copies,
-                coalesce(free_class, '{COMPLIMENTARY}')
-            FROM mailing_list_entries
-            WHERE account_id = :account_id AND mailing_list_id IN ({_listed(issue.ids)})
-                AND free_copies > 0) AS e
+        FROM ({copies_on(issue.ids)}) AS e
         JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
         LEFT JOIN subscription_issues AS r
@@ -176,8 +186,8 @@ def served(reading: Reading, issue: IssueLists) -> list[Served]:
 
 def moves(reading: Reading, issue: IssueLists, before: IssueLists | None) -> Moves:
     """Return what differs between the lists of an issue and those of the issue before."""
-    now = f"e.mailing_list_id IN ({_listed(issue.ids)})"
-    then = f"e.mailing_list_id IN ({_listed(before.ids if before else ())})"
+    now = f"e.mailing_list_id IN ({listed(issue.ids)})"
+    then = f"e.mailing_list_id IN ({listed(before.ids if before else ())})"
     ((*counts,),) = reading.rows(
         f"""
         SELECT sum(was), sum(before), sum(CASE WHEN was = 0 THEN 1 ELSE 0 END),
@@ -197,11 +207,6 @@ def moves(reading: Reading, issue: IssueLists, before: IssueLists | None) -> Mov
     )
     numbers = [int(count or 0) for count in counts]
     return Moves((numbers[0], numbers[1]), (numbers[2], numbers[3]), (numbers[4], numbers[5]))
-
-
-def _listed(ids: tuple[int, ...]) -> str:
-    """Return ids for IN (…); without ids, -1, which no record has."""
-    return ", ".join(str(int(each)) for each in ids) or "-1"
 
 
 def booked(reading: Reading, day: str | None, publication_id: int | None = None) -> list[Booked]:

@@ -6,12 +6,30 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from masthead.contract.subscription_types import PRINTED
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Reading
+from masthead.store.books.qualified_copies import NO_ADDRESS, OVER_QUOTA, QualifiedCopies
+from masthead.store.books.serving_sql import (
+    ADDRESS,
+    COLUMNS,
+    ENTRY,
+    GRACE_SINCE,
+    HAS_NOT_GOT_IT,
+    HAS_NOWHERE_TO_GO,
+    HAS_OLDER_TERM,
+    IS_UNPAID,
+    LAST_REGULAR,
+    NOT_PAID,
+    NOT_SUSPENDED,
+    OF_PUBLICATION,
+    OLDEST_ON_CREDIT,
+    OLDEST_TERM,
+    WAS_QUALIFIED,
+    WAS_REFUNDED,
+    has_paid,
+)
 
-NO_ADDRESS, UNPAID, PASSED_OVER = "no address", "unpaid", "passed over"
-DELETED = "deleted"
+UNPAID, PASSED_OVER, DELETED = "unpaid", "passed over", "deleted"
 _REASONS = {
     UNPAID: "its order is not paid",
     NO_ADDRESS: "it has no address",
@@ -27,127 +45,11 @@ class Grace(NamedTuple):
     since: str | None = None
 
 
-_NOT_SUSPENDED = """
-    NOT EXISTS (
-        SELECT 1 FROM suspensions AS a WHERE a.account_id = :account_id
-        AND a.subscription_id = s.subscription_id AND a.from_date <= :day
-        AND (a.to_date IS NULL OR a.to_date >= :day))
-    """
-_HAS_NOT_GOT_IT = """
-    NOT EXISTS (
-        SELECT 1 FROM subscription_issues AS g WHERE g.account_id = :account_id
-        AND g.subscription_id = s.subscription_id AND g.issue_id = :issue_id)
-    """
-_ADDRESS = """
-    coalesce((
-        SELECT min(w.address_id) FROM temporary_addresses AS w
-        WHERE w.account_id = :account_id AND w.subscription_id = s.subscription_id
-            AND w.from_date <= :day AND w.to_date >= :day), s.mailing_address_id)
-    """
-_OLDEST_TERM = """
-    (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
-        AND o.subscription_id = s.subscription_id AND o.issues_left <> 0)
-    """
-
-
-def _received_by(row: str) -> str:
-    return f"""
-        FROM subscription_issues AS g JOIN issues AS i
-            ON i.account_id = :account_id AND i.issue_id = g.issue_id
-        WHERE g.account_id = :account_id AND g.subscription_id = {row}.subscription_id
-        """
-
-
-_LAST_REGULAR = f"""
-    (SELECT max(i.date) {_received_by("s")} AND (g.is_grace = 0 OR g.term_id IS NOT NULL))
-    """
-_GRACE_SINCE = f"""
-    (SELECT count(*) {_received_by("c")}
-        AND g.is_grace = 1 AND g.term_id IS NULL AND i.date > c.last_regular)
-    """
-_WAS_REFUNDED = """
-    (SELECT w.ended_at FROM terms AS w WHERE w.account_id = :account_id
-        AND w.subscription_id = c.subscription_id AND w.kind <> 'extension'
-        ORDER BY w.term_id DESC LIMIT 1) IS NOT NULL
-    """
-"""Whether the newest term of a reader without issues left was refunded."""
-NOT_PAID = """
-    SELECT u.subscription_id FROM terms AS u WHERE u.account_id = :account_id
-        AND u.price > 0 AND u.paid_on IS NULL AND u.issues_left <> 0
-    """
-"""The subscriptions that have unpaid issues left; an index has only these terms."""
-
-
-def is_beyond_credit(term: str, credit: str) -> str:
-    """Return the SQL for a term that is not paid and has delivered ``credit`` issues or more."""
-    return f"""({term}.price > 0 AND {term}.paid_on IS NULL AND {credit} <= CASE
-        WHEN {term}.issues > 0 THEN {term}.issues - {term}.issues_left
-        ELSE (SELECT count(*) FROM subscription_issues AS g
-            WHERE g.account_id = :account_id AND g.term_id = {term}.term_id) END)"""
-
-
-_IS_UNPAID = is_beyond_credit("t", ":credit")
-
-
-def _has_paid(row: str) -> str:
-    return f"""
-        EXISTS (SELECT 1 FROM terms AS p WHERE p.account_id = :account_id
-            AND p.subscription_id = {row}.subscription_id AND p.issues_left <> 0
-            AND p.paid_on IS NOT NULL)
-        """
-
-
-_CREDIT = """(SELECT p.credit_issues FROM subscriptions AS o JOIN publications AS p
-    ON p.account_id = :account_id AND p.publication_id = o.publication_id
-    WHERE o.account_id = :account_id AND o.subscription_id = t.subscription_id)"""
-IS_PASSED_OVER = is_beyond_credit("t", _CREDIT)
-"""Whether the term ``t`` is passed over if another one is paid."""
-
-NEXT_TERM = f"""
-    SELECT CASE WHEN max(CASE WHEN t.paid_on IS NOT NULL THEN 1 END) = 1
-        THEN min(CASE WHEN NOT {IS_PASSED_OVER} THEN t.term_id END) ELSE min(t.term_id) END
-    FROM terms AS t WHERE t.account_id = :account_id AND t.subscription_id = :subscription_id
-        AND t.issues_left <> 0
-    """
-"""The term out of which the next issue of a subscription comes."""
-
-_OLDEST_ON_CREDIT = f"""
-    (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
-        AND o.subscription_id = s.subscription_id AND o.issues_left <> 0
-        AND NOT {is_beyond_credit("o", ":credit")})
-    """
-_HAS_NOWHERE_TO_GO = f"""
-    (c.type IN {PRINTED} AND NOT EXISTS (
-        SELECT 1 FROM addresses AS p WHERE p.account_id = :account_id
-        AND p.address_id = c.address_id AND p.address <> ''))
-    """
-
-
-_COLUMNS = "s.account_id, s.subscription_id, s.subscriber_id, s.type, s.copies"
-_OF_PUBLICATION = """
-    FROM subscriptions AS s JOIN subscribers AS r
-        ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-    WHERE s.account_id = :account_id AND s.publication_id = :publication_id
-        AND s.cancelled_on IS NULL AND r.delete_date IS NULL
-    """
-
-
-_HAS_OLDER_TERM = """
-    EXISTS (SELECT 1 FROM terms AS o WHERE o.account_id = :account_id
-        AND o.subscription_id = c.subscription_id AND o.issues_left <> 0
-        AND o.term_id < t.term_id)
-    """
-_ENTRY = """
-    c.type, 0 AS is_grace, CASE WHEN t.paid_on IS NOT NULL THEN 1 ELSE 0 END AS is_paid,
-    coalesce(t.copies + t.free_copies, c.copies) AS copies,
-    coalesce(t.free_copies, 0) AS free_copies
-    """
-
-
 class PressRunPart(NamedTuple):
     """A part of the press run: the number of entries of a kind, and their copies.
 
-    ``free_copies`` of these are free and come beside copies that a term pays for.
+    ``free_copies`` of these are free and come beside copies that a term pays for. ``is_qualified``
+    is 1 for copies that go out by a qualification.
     """
 
     type: str
@@ -156,13 +58,22 @@ class PressRunPart(NamedTuple):
     entries: int
     copies: int
     free_copies: int
+    is_qualified: int = 0
+
+    @property
+    def kind(self) -> str:
+        """What kind of copies they are, in words."""
+        if self.is_qualified:
+            return "qualified"
+        return "grace" if self.is_grace else "paid" if self.is_paid else "free or not paid"
 
 
 class Held(NamedTuple):
     """A subscription to check by hand: it would be served but was not, or not as it should be.
 
     ``why`` is ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` if a term
-    that is not paid was left out and a later one was delivered.
+    that is not paid was left out and a later one was delivered. For a qualified copy, it is
+    ``over the quota of class`` with the name of the audit class.
     """
 
     subscription_id: int
@@ -172,7 +83,12 @@ class Held(NamedTuple):
     @property
     def reason(self) -> str:
         """What ``why`` means, in words."""
-        return _REASONS[self.why]
+        return _REASONS.get(self.why, f"it is {self.why}")
+
+    @property
+    def is_over_quota(self) -> bool:
+        """Whether the quota of its audit class was full."""
+        return self.why.startswith(OVER_QUOTA)
 
 
 def names_of(reading: Reading, subscribers: Collection[int]) -> dict[int, str]:
@@ -208,25 +124,28 @@ class Serving:
             "credit": issue.credit_issues,
             "since": grace.since,
         }
-        self._address = _ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
-        conditions = [_NOT_SUSPENDED] if self._has_any("suspensions") else []
-        conditions += [_HAS_NOT_GOT_IT] if self._has_been_delivered() else []
+        self._address = ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
+        conditions = [NOT_SUSPENDED] if self._has_any("suspensions") else []
+        conditions += [HAS_NOT_GOT_IT] if self._has_been_delivered() else []
         self._conditions = "".join(f" AND {each}" for each in conditions)
+        self._qualified = QualifiedCopies(
+            books, issue, self._values, address=self._address, conditions=self._conditions
+        )
 
     def _due(self, conditions: str) -> str:
         """Return the FROM item of those with issues left; ``t`` is the oldest term."""
         return f"""
-            (SELECT {_COLUMNS}, {_OLDEST_TERM} AS term_id, {self._address} AS address_id
-            {_OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}) AS c
+            (SELECT {COLUMNS}, {OLDEST_TERM} AS term_id, {self._address} AS address_id
+            {OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
 
     def _passing(self, conditions: str) -> str:
         """Return the FROM item of those whose term ``t`` is delivered before an unpaid one."""
         return f"""
-            (SELECT {_COLUMNS}, {_OLDEST_ON_CREDIT} AS term_id, {self._address} AS address_id
-            {_OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}
-                AND s.subscription_id IN ({NOT_PAID}) AND {_has_paid("s")}) AS c
+            (SELECT {COLUMNS}, {OLDEST_ON_CREDIT} AS term_id, {self._address} AS address_id
+            {OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}
+                AND s.subscription_id IN ({NOT_PAID}) AND {has_paid("s")}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
 
@@ -234,11 +153,12 @@ class Serving:
         """Return the FROM item, with a WHERE, of those without issues left who get grace."""
         # No subscription ends before the last issue that came out of a term.
         return f"""
-            (SELECT {_COLUMNS}, {self._address} AS address_id, {_LAST_REGULAR} AS last_regular
-            {_OF_PUBLICATION} AND s.issues = 0 AND s.renew_campaign_active = 1
+            (SELECT {COLUMNS}, {self._address} AS address_id, {LAST_REGULAR} AS last_regular
+            {OF_PUBLICATION} AND s.issues = 0 AND s.renew_campaign_active = 1
                 AND s.date_expired >= :since{conditions}) AS c
             WHERE c.last_regular >= :since AND c.last_regular < :day
-                AND {_GRACE_SINCE} < {self._grace.issues:d} AND NOT {_WAS_REFUNDED}
+                AND {GRACE_SINCE} < {self._grace.issues:d} AND NOT {WAS_REFUNDED}
+                AND NOT {WAS_QUALIFIED}
             """
 
     def _has_any(self, table: str) -> bool:
@@ -278,7 +198,7 @@ class Serving:
             SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
                 c.address_id
             FROM {self._due(self._conditions)}
-            WHERE NOT {_IS_UNPAID} AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
+            WHERE NOT {IS_UNPAID} AND {HAS_NOWHERE_TO_GO} IS NOT TRUE
             ORDER BY c.subscription_id
             """,
             **self._values,
@@ -291,12 +211,13 @@ class Serving:
             SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, t.term_id, 0,
                 c.address_id
             FROM {self._passing(new)}
-            WHERE {_HAS_NOWHERE_TO_GO} IS NOT TRUE
+            WHERE {HAS_NOWHERE_TO_GO} IS NOT TRUE
             ORDER BY c.subscription_id
             """,
             **self._values,
             mailing_list_id=mailing_list_id,
         )
+        delivered += self._qualified.deliver(mailing_list_id)
         if self._grace.issues:
             delivered += self._books.change(
                 f"""
@@ -304,7 +225,7 @@ class Serving:
                 SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, NULL, 1,
                     c.address_id
                 FROM {self._in_grace(self._conditions)}
-                    AND {_HAS_NOWHERE_TO_GO} IS NOT TRUE
+                    AND {HAS_NOWHERE_TO_GO} IS NOT TRUE
                 ORDER BY c.subscription_id
                 """,
                 **self._values,
@@ -322,7 +243,7 @@ class Serving:
             Held,
             f"""
             SELECT c.subscription_id, c.subscriber_id,
-                CASE WHEN {_IS_UNPAID} AND NOT {_has_paid("c")} THEN '{UNPAID}'
+                CASE WHEN {IS_UNPAID} AND NOT {has_paid("c")} THEN '{UNPAID}'
                     ELSE '{NO_ADDRESS}' END
             FROM {self._due(new)} ORDER BY c.subscription_id
             """,
@@ -339,6 +260,7 @@ class Serving:
                 **self._values,
             )
         found += self._deleted(new)
+        found += [Held(*each) for each in self._qualified.held()]
         found += self._books.rows_as(
             Held,
             f"""
@@ -351,7 +273,7 @@ class Serving:
             WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
                 AND t.issues_left <> 0 AND d.issue_id = :issue_id
                 AND d.mailing_list_id = :mailing_list_id AND t.term_id < d.term_id
-                AND {_IS_UNPAID}
+                AND {IS_UNPAID}
             """,
             issue_id=self._issue.issue_id,
             credit=self._issue.credit_issues,
@@ -361,41 +283,49 @@ class Serving:
 
     def press_run(self) -> list[PressRunPart]:
         """Return what :meth:`deliver` would deliver, and change nothing."""
-        can_be_served = f"{_HAS_NOWHERE_TO_GO} IS NOT TRUE"
+        can_be_served = f"{HAS_NOWHERE_TO_GO} IS NOT TRUE"
         parts = [
-            f"""SELECT {_ENTRY} FROM {self._due(self._conditions)}
-            WHERE NOT {_IS_UNPAID} AND {can_be_served}""",
-            f"""SELECT {_ENTRY} FROM {self._passing(self._conditions)}
-            WHERE {_HAS_OLDER_TERM} AND {can_be_served}""",
+            f"""SELECT {ENTRY} FROM {self._due(self._conditions)}
+            WHERE NOT {IS_UNPAID} AND {can_be_served}""",
+            f"""SELECT {ENTRY} FROM {self._passing(self._conditions)}
+            WHERE {HAS_OLDER_TERM} AND {can_be_served}""",
         ]
+        if self._qualified.are_there:
+            parts.append(f"""SELECT c.type, 0, 0, coalesce(c.copies, 0), 0, 1
+            FROM {self._qualified.would_get()}""")
         if self._grace.issues:
-            parts.append(f"""SELECT c.type, 1, 0, coalesce(c.copies, 0), 0
+            parts.append(f"""SELECT c.type, 1, 0, coalesce(c.copies, 0), 0, 0
             FROM {self._in_grace(self._conditions)} AND {can_be_served}""")
         return self._books.rows_as(
             PressRunPart,
             f"""
             SELECT e.type, e.is_grace, e.is_paid, count(*),
                 CAST(coalesce(sum(e.copies), 0) AS BIGINT),
-                CAST(coalesce(sum(e.free_copies), 0) AS BIGINT)
+                CAST(coalesce(sum(e.free_copies), 0) AS BIGINT), e.is_qualified
             FROM ({" UNION ALL ".join(parts)}) AS e
-            GROUP BY e.type, e.is_grace, e.is_paid ORDER BY e.type, e.is_grace, e.is_paid
+            GROUP BY e.type, e.is_grace, e.is_paid, e.is_qualified
+            ORDER BY e.type, e.is_grace, e.is_paid, e.is_qualified
             """,
             **self._values,
         )
 
     def would_hold(self) -> list[Held]:
         """Return what :meth:`held` would return after :meth:`deliver`, and change nothing."""
-        nowhere = f"{_HAS_NOWHERE_TO_GO} IS TRUE"
+        nowhere = f"{HAS_NOWHERE_TO_GO} IS TRUE"
+        not_qualified = "TRUE"
+        if self._qualified.are_there:
+            not_qualified = f"""(h.why <> '{UNPAID}' OR h.subscription_id NOT IN (
+                SELECT c.subscription_id FROM {self._qualified.would_get()}))"""
         found = self._books.rows_as(
             Held,
             f"""
             SELECT h.subscription_id, h.subscriber_id, h.why FROM (
                 SELECT c.subscription_id, c.subscriber_id,
-                    CASE WHEN {_IS_UNPAID} AND NOT {_has_paid("c")} THEN '{UNPAID}'
+                    CASE WHEN {IS_UNPAID} AND NOT {has_paid("c")} THEN '{UNPAID}'
                         WHEN {nowhere} THEN '{NO_ADDRESS}'
-                        WHEN {_IS_UNPAID} THEN '{PASSED_OVER}' END AS why
+                        WHEN {IS_UNPAID} THEN '{PASSED_OVER}' END AS why
                 FROM {self._due(self._conditions)}) AS h
-            WHERE h.why IS NOT NULL
+            WHERE h.why IS NOT NULL AND {not_qualified}
             """,
             **self._values,
         )
@@ -408,6 +338,7 @@ class Serving:
                 """,
                 **self._values,
             )
+        found += [Held(*each) for each in self._qualified.would_hold()]
         return sorted(found + self._deleted(self._conditions))
 
     def _deleted(self, conditions: str) -> list[Held]:
@@ -420,12 +351,13 @@ class Serving:
             WHERE r.account_id = :account_id AND r.delete_date IS NOT NULL
                 AND s.publication_id = :publication_id AND s.cancelled_on IS NULL
                 AND s.issues <> 0 AND s.begins_on <= :day{conditions}
+                AND {OLDEST_TERM} IS NOT NULL
             """,
             **self._values,
         )
 
     def _with_what_is_new(self) -> str:
         """Return the conditions, and that the subscription has not got the issue yet."""
-        if _HAS_NOT_GOT_IT in self._conditions:
+        if HAS_NOT_GOT_IT in self._conditions:
             return self._conditions
-        return f" AND {_HAS_NOT_GOT_IT}{self._conditions}"
+        return f" AND {HAS_NOT_GOT_IT}{self._conditions}"

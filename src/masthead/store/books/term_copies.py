@@ -11,7 +11,7 @@ from masthead.errors import BadInput
 from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.own_classes import check_class
-from masthead.store.books.served_subscriptions import NEXT_TERM
+from masthead.store.books.serving_sql import NEXT_TERM
 
 How = Literal["free", "convert"]
 _PARTS_MAX = 2**63 - 1

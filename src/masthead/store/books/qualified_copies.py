@@ -1,0 +1,287 @@
+"""Who gets an issue by a qualification, as SQL for all subscriptions (qualification, "Served").
+
+Who pays comes first: a subscription that gets the issue out of a term gets no qualified copy. The
+quota of an audit class is a ceiling on the copies of an issue, of all its lists together.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from masthead.store.books.issue import Issue
+from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.serving_sql import (
+    COLUMNS,
+    HAS_NOT_GOT_IT,
+    HAS_NOWHERE_TO_GO,
+    IS_UNPAID,
+    OLDEST_TERM,
+    has_paid,
+)
+from masthead.store.database import Value
+
+NO_ADDRESS, OVER_QUOTA = "no address", "over the quota of class"
+"""Why a qualified copy is held; the name of the audit class follows the latter."""
+
+CLASS_OF_ENTRY = """
+    CASE WHEN q.qualification_id = e.qualification_id THEN q.audit_class_id
+        ELSE n.audit_class_id END
+    """
+"""The audit class of a list's entry: that of the qualification by which the copy went out. Later
+answers do not change it; other rules of the classes do, until the figures are frozen."""
+
+QUALIFICATION_OF_ENTRY = """
+    LEFT JOIN qualifications AS n
+        ON n.account_id = :account_id AND n.qualification_id = e.qualification_id
+    LEFT JOIN qualified_subscriptions AS q
+        ON q.account_id = :account_id AND q.subscription_id = e.subscription_id
+    """
+
+_HAS_NO_TERM = f"({OLDEST_TERM}) IS NULL"
+_OUT_OF_A_TERM = f"""
+    ({has_paid("s")} OR EXISTS (SELECT 1 FROM terms AS t
+        WHERE t.account_id = :account_id AND t.term_id = {OLDEST_TERM} AND NOT {IS_UNPAID}))
+    """
+_FIRST = {
+    "newest": "c.qualified_on DESC",
+    "class": "c.class_position, c.qualified_on DESC",
+    "request": "c.request_position, c.qualified_on DESC",
+}
+"""Who gets the copies of a class that has a quota, by the rule of the form."""
+
+
+class HeldCopy(NamedTuple):
+    """A qualified copy that cannot go out, and why."""
+
+    subscription_id: int
+    subscriber_id: int
+    why: str
+
+
+class QualifiedCopies:
+    """The qualified copies of one issue.
+
+    ``values`` are the parameters of the issue's statements, ``address`` the SQL of the address in
+    force on its date, and ``conditions`` what holds for everybody (``Serving``).
+    """
+
+    def __init__(
+        self,
+        books: Reading,
+        issue: Issue,
+        values: Mapping[str, Value],
+        *,
+        address: str,
+        conditions: str,
+    ) -> None:
+        self._books = books
+        self._issue = issue
+        self._values = values
+        self._address = address
+        self._conditions = conditions
+        self.are_there = bool(
+            books.row(
+                """
+                SELECT 1 FROM qualified_subscriptions
+                WHERE account_id = :account_id AND publication_id = :publication_id LIMIT 1
+                """,
+                publication_id=issue.publication_id,
+            )
+        )
+        self._room = self._room_of_classes() if self.are_there else {}
+        self._order = _FIRST[self._filled_by()] if self._room else ""
+
+    def deliver(self, mailing_list_id: int) -> int:
+        """Add the qualified copies of a list, after those out of terms; return their number."""
+        if not self.are_there:
+            return 0
+        return self._books.change(
+            f"""
+            INSERT INTO subscription_issues (account_id, subscription_id, issue_id,
+                mailing_list_id, term_id, is_grace, address_id)
+            SELECT c.account_id, c.subscription_id, :issue_id, :mailing_list_id, NULL, 0,
+                c.address_id
+            FROM {self._within_quota(self._not_delivered())}
+            ORDER BY c.subscription_id
+            """,
+            **self._values,
+            mailing_list_id=mailing_list_id,
+        )
+
+    def would_get(self) -> str:
+        """Return the FROM item ``c`` of those whom :meth:`deliver` would give the issue."""
+        return self._within_quota(f" AND NOT {_OUT_OF_A_TERM}")
+
+    def held(self) -> list[HeldCopy]:
+        """Return who qualifies and got nothing; call it after the delivery.
+
+        A subscription with issues left is not among them: it is held for its terms.
+        """
+        if not self.are_there:
+            return []
+        return self._held(f"{self._not_delivered()} AND {_HAS_NO_TERM}")
+
+    def would_hold(self) -> list[HeldCopy]:
+        """Return what :meth:`held` would return after :meth:`deliver`, and change nothing."""
+        if not self.are_there:
+            return []
+        held = f"{HAS_NOWHERE_TO_GO} IS TRUE"
+        if self._room:
+            held += f""" OR c.subscription_id NOT IN (
+                SELECT c.subscription_id FROM {self.would_get()})"""
+        return self._held(f" AND {_HAS_NO_TERM}", held)
+
+    def _held(self, more: str, held: str = "TRUE") -> list[HeldCopy]:
+        return self._books.rows_as(
+            HeldCopy,
+            f"""
+            SELECT c.subscription_id, c.subscriber_id,
+                CASE WHEN {HAS_NOWHERE_TO_GO} THEN '{NO_ADDRESS}'
+                    ELSE '{OVER_QUOTA} ' || coalesce(x.name, x.code, '') END
+            FROM {self._qualified(more)} AS c
+            LEFT JOIN audit_classes AS x
+                ON x.account_id = :account_id AND x.audit_class_id = c.audit_class_id
+            WHERE {held}
+            """,
+            **self._values,
+        )
+
+    def _not_delivered(self) -> str:
+        """Return the condition for who has not got the issue, '' if nobody has."""
+        is_new = not self._books.row(
+            """
+            SELECT 1 FROM subscription_issues
+            WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1
+            """,
+            issue_id=self._issue.issue_id,
+        )
+        return "" if is_new or HAS_NOT_GOT_IT in self._conditions else f" AND {HAS_NOT_GOT_IT}"
+
+    def _qualified(self, more: str) -> str:
+        """Return the FROM item of those who are qualified on the issue's date and served."""
+        return f"""
+            (SELECT {COLUMNS}, {self._address} AS address_id, q.audit_class_id,
+                q.class_position, q.request_position, q.qualified_on
+            FROM qualified_subscriptions AS q
+            JOIN subscriptions AS s
+                ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
+            JOIN subscribers AS r
+                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+            WHERE q.account_id = :account_id AND q.publication_id = :publication_id
+                AND q.served = 1 AND q.qualified_on <= :day AND q.valid_until >= :day
+                AND s.cancelled_on IS NULL AND r.delete_date IS NULL
+                AND s.begins_on <= :day{self._conditions}{more})
+            """
+
+    def _within_quota(self, more: str) -> str:
+        """Return the FROM item ``c`` of those who can be served, until the quotas are full."""
+        served = f"{self._qualified(more)} AS c WHERE {HAS_NOWHERE_TO_GO} IS NOT TRUE"
+        if not self._room:
+            return f"(SELECT c.* FROM {served}) AS c"
+        rooms = " ".join(f"WHEN {key:d} THEN {room:d}" for key, room in self._room.items())
+        return f"""
+            (SELECT w.* FROM (
+                SELECT c.*, CAST(sum(coalesce(c.copies, 0)) OVER (
+                    PARTITION BY c.audit_class_id ORDER BY {self._order}, c.subscription_id
+                    ROWS UNBOUNDED PRECEDING) AS BIGINT) AS running
+                FROM {served}) AS w
+            WHERE coalesce(w.running <= CASE w.audit_class_id {rooms} END, TRUE)) AS c
+            """
+
+    def _filled_by(self) -> str:
+        return (
+            self._books.value_as(
+                str,
+                """
+            SELECT fills FROM qualification_forms
+            WHERE account_id = :account_id AND publication_id = :publication_id
+            """,
+                publication_id=self._issue.publication_id,
+            )
+            or "newest"
+        )
+
+    def _room_of_classes(self) -> dict[int, int]:
+        """Return how many copies each class with a quota can still get of the issue."""
+        quotas = dict(
+            self._books.rows_as(
+                tuple[int, int],
+                """
+                SELECT audit_class_id, quota FROM audit_classes WHERE account_id = :account_id
+                    AND publication_id = :publication_id AND quota IS NOT NULL
+                """,
+                publication_id=self._issue.publication_id,
+            )
+        )
+        if not quotas or self._issue.mailing_list_id is None:
+            return quotas
+        delivered = dict(
+            self._books.rows_as(
+                tuple[int | None, int],
+                f"""
+                SELECT {CLASS_OF_ENTRY}, CAST(sum(coalesce(e.copies, 0)) AS BIGINT)
+                FROM list_downloads AS l
+                JOIN mailing_list_entries AS e
+                    ON e.account_id = :account_id AND e.mailing_list_id = l.mailing_list_id
+                {QUALIFICATION_OF_ENTRY}
+                WHERE l.account_id = :account_id AND e.qualification_id IS NOT NULL
+                    AND :main_list IN (l.mailing_list_id, l.parent_mailing_list_id)
+                GROUP BY 1
+                """,
+                main_list=self._issue.mailing_list_id,
+            )
+        )
+        return {key: max(0, quota - delivered.get(key, 0)) for key, quota in quotas.items()}
+
+
+def would_lapse(reading: Reading, issue: Issue) -> int:
+    """Return how many qualifications closing an issue would find to have ended."""
+    return (
+        reading.value_as(
+            int,
+            """
+        SELECT count(*) FROM qualified_subscriptions WHERE account_id = :account_id
+            AND publication_id = :publication_id AND valid_until < :day AND lapsed_by IS NULL
+            AND served = 1
+        """,
+            publication_id=issue.publication_id,
+            day=issue.date,
+        )
+        or 0
+    )
+
+
+def note_lapses(books: Operation, issue: Issue, mailing_list_id: int) -> int:
+    """Note which qualifications ended before an issue that is closed with a list.
+
+    Returns the number of those that were served until then.
+    """
+    count = would_lapse(books, issue)
+    books.change(
+        """
+        UPDATE qualified_subscriptions SET lapsed_by = :mailing_list_id
+        WHERE account_id = :account_id AND publication_id = :publication_id
+            AND valid_until < :day AND lapsed_by IS NULL
+        """,
+        mailing_list_id=mailing_list_id,
+        publication_id=issue.publication_id,
+        day=issue.date,
+    )
+    return count
+
+
+LAPSED_WITH = """
+    SELECT q.subscription_id AS key FROM qualified_subscriptions AS q
+    WHERE q.account_id = :account_id AND q.lapsed_by = :mailing_list_id
+    """
+"""The subscriptions whose qualification lapsed when a list was made."""
+
+
+def undo_lapses(books: Operation, mailing_list_id: int) -> None:
+    """Undo :func:`note_lapses`."""
+    books.change(
+        """
+        UPDATE qualified_subscriptions SET lapsed_by = NULL
+        WHERE account_id = :account_id AND lapsed_by = :mailing_list_id
+        """,
+        mailing_list_id=mailing_list_id,
+    )
