@@ -134,7 +134,7 @@ LATER = {
     *("held_addresses", "letters"),
     *("audit_figures", "requalifications_sent"),
 }
-"""What the end of a month, automatic renewal, letters and mail, audit reports and requalification bring."""
+"""What the end of a month, automatic renewal, letters, mail, and audit reports bring."""
 
 
 @ONLY_LONG
