@@ -6,7 +6,7 @@ from typing import Protocol
 
 from masthead.store import Store
 from masthead.store.audit import Actor
-from masthead.store.books.derived_values import refresh_subscriptions
+from masthead.store.books.derived_values import add_kinds, refresh_subscriptions
 from masthead.store.books.operation import Operation, Reading, operation
 from masthead.store.books.reports import counting
 from masthead.store.saved_forms import SavedForm
@@ -16,6 +16,9 @@ def refresh_touched(change: Operation) -> None:
     """Update the derived values of the subscriptions that the operation has touched so far."""
     refresh_subscriptions(change, change.touched)
     change.touched.clear()
+    if change.lacks_kinds:
+        add_kinds(change)
+        change.lacks_kinds = False
 
 
 class Outcome(Protocol):

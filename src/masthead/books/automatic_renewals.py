@@ -317,7 +317,6 @@ def _renew_some(
                     placed = orders.take(change, order)
                 except RefusedOrder as error:
                     raise _RefusedLateError(key, str(error)) from error
-                change.touch(placed.subscriptions)
                 announced_renewals.settle(change, key, "renewed", placed.order_id)
                 cents += placed.cents
             done = Renewed(len(found) - len(refused), cents, 0, tuple(refused), change.currency)

@@ -69,7 +69,6 @@ def place_many(
     """
     with books.change(dry_run=dry_run) as change:
         placed = take_many(change, orders)
-        change.touch(each for one in placed for each in one.subscriptions)
         newcomers = [(number, each) for number, one in enumerate(placed) for each in one.newcomers]
         first = described(change, [each for _, each in newcomers[:described_max]])
         for position, each in enumerate(first):

@@ -136,7 +136,6 @@ def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool
     """
     with books.change(dry_run=dry_run) as change:
         placed = take(change, order, after)
-        change.touch(placed.subscriptions)
         if not placed.is_known:
             placed = placed._replace(other_prices=_other_prices(change, placed))
         if not placed.is_known or placed.was_paid:
@@ -149,11 +148,13 @@ def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool
 def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     """Take an order within a running operation, which the caller undoes if this raises.
 
+    What is derived of its subscriptions is up to date then, or at the end of the operation.
     :func:`place` says what ``after`` is, and what this raises.
     """
     # Does the order exist already?
     content = digest(order)
     if (known := _known(change, order, content, after)) is not None:
+        change.touch(known.subscriptions)
         return known
 
     # What does it order, and who pays for it and gets it?
@@ -200,9 +201,10 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
     if order.is_paid:
         term_payments.receive(change, [term for term in lines.terms if term.is_due])
     invoice = None
-    if is_billed:
-        billed = Billed({item.order_item_id: item.priced.parts for item in items}, shipping)
+    if not is_billed:
         change.touch(lines.subscriptions)
+    else:
+        billed = Billed({item.order_item_id: item.priced.parts for item in items}, shipping)
         invoice = _bill(change, order_id, order, billed, lines.subscriptions, is_paid=was_paid)
     return Placed(
         order_id,
@@ -256,8 +258,9 @@ def _bill(
     is_paid: bool,
 ) -> str | None:
     """Make the invoice of a new order; one that is paid gets a receipt, and its payment today."""
-    # The invoice prints until when they last. The end of the operation refreshes them once more,
-    # with the kinds: these are looked for among all that it has written, which takes ever longer.
+    # The invoice prints until when they last. What is paid is refreshed once more at the end of the
+    # operation. So are the kinds: these are looked for among all that it has written, which takes
+    # ever longer.
     refresh_subscriptions(change, subscriptions, with_kinds=False)
     invoice = bill(change, order_id, billed, is_paid=is_paid)
     if invoice is None:

@@ -22,7 +22,11 @@ class KeyLists:
     (``Staging.discard_all``).
     """
 
-    def __init__(self, connection: Connection, account_id: int, load_id: int) -> None:
+    def __init__(
+        self, connection: Connection, account_id: int, load_id: int, *, are_new: bool = False
+    ) -> None:
+        """Open the lists; ``are_new`` saves statements, for lists of which no row can be left."""
+        self._kept: set[str] | None = set() if are_new else None
         self.connection = connection
         self.account_id = account_id
         self._load_id = load_id
@@ -52,6 +56,7 @@ class KeyLists:
         self, name: str, query: str, columns: Sequence[str] = ("key",), **values: Value
     ) -> int:
         """Add the result of a query to a list; return how many rows were added."""
+        self._note(name)
         if self.connection.reader_id is not None:
             # A distributed database would copy the result into the table, which policies exclude.
             rows = self.connection.rows(query, **{"account_id": self.account_id, **values})
@@ -71,6 +76,7 @@ class KeyLists:
     def keep_rows(self, name: str, columns: Sequence[str], rows: Iterable[Row]) -> None:
         """Store rows of these columns as the list ``name``."""
         self.drop(name)
+        self._note(name)
         named = ((name, *row) for row in rows)
         self.connection.insert_many("staged_keys", ("list", *columns), named, **self._same)
 
@@ -81,7 +87,15 @@ class KeyLists:
 
     def drop(self, *names: str) -> None:
         """Delete lists."""
-        for name in names:
+        found = [each for each in names if self._kept is None or each in self._kept]
+        if found:
+            named = ", ".join(f"'{each}'" for each in found)
             self.connection.change(
-                f"DELETE FROM staged_keys WHERE {self._own_keys} AND list = '{name}'"
+                f"DELETE FROM staged_keys WHERE {self._own_keys} AND list IN ({named})"
             )
+        if self._kept is not None:
+            self._kept.difference_update(found)
+
+    def _note(self, name: str) -> None:
+        if self._kept is not None:
+            self._kept.add(name)

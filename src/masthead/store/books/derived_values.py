@@ -42,9 +42,11 @@ def refresh(
     ``subscriptions`` is a query of one column, their ids; it may use ``:account_id`` and the
     parameters ``values``. Afterwards ``subscription_kinds`` is complete, including rows that the
     operation itself changed and gave ``books.commit_id``. So an operation calls this once, after
-    all its other writes. Before, it may call it without ``with_kinds``, which reads no other rows.
+    all its other writes. Before, it may call it without ``with_kinds``, which reads no other rows:
+    ``books.lacks_kinds`` says that they are to be added at the end.
     """
-    lists = KeyLists(books.connection, books.account_id, books.commit_id)
+    # Each refreshing drops its lists.
+    lists = KeyLists(books.connection, books.account_id, books.commit_id, are_new=True)
     lists.keep(
         _REFRESHED,
         f"WITH found (key) AS ({subscriptions}) SELECT DISTINCT key FROM found",
@@ -57,6 +59,7 @@ def refresh(
     lists.drop(_REFRESHED)
     if with_kinds:
         add_kinds(books)
+    books.lacks_kinds = not with_kinds
     return written
 
 

@@ -97,6 +97,8 @@ class Operation(Reading):
         """
         self.summary: str | None = None
         self.touched = set[int]()
+        self.lacks_kinds = False
+        """Whether subscriptions were refreshed without their kinds (``derived_values.refresh``)."""
         self._sentences = list[str]()
         self._pending = Pending(connection, account_id)
         self._next_ids: dict[str, int] = {}
