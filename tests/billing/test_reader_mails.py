@@ -40,6 +40,7 @@ URL = "https://pages.example/tide/sign-in/link/abcDEF"
 GIVEN: dict[str, Any] = {
     "publication": "Tide",
     "called": "Ada Ash",
+    "email": "ada@ash.example",
     "address": "Ada Ames\n1 Oak\nCork",
     "begins_on": "2026-05-01",
     "first_issue": "May 2026",

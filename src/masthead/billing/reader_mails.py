@@ -13,6 +13,7 @@ from masthead.billing.printed import Language
 
 Confirmed = Literal[
     "contact",
+    "email",
     "address",
     "subscription_address",
     "temporary_address",
@@ -47,6 +48,8 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "sign_in_link_text": "with this link you sign in to {publisher}:",
         "password_link": "Set a password for {publisher}",
         "password_link_text": "with this link you set a password for {publisher}:",
+        "email_link": "Your new email address at {publisher}",
+        "email_link_text": "with this link you confirm your new email address at {publisher}:",
         "link": "{url}",
         "link_once": "It works once, within {minutes} minutes, in the browser in which you asked "
         "for it. Give it to nobody.",
@@ -61,6 +64,9 @@ _TEXTS: dict[Language, dict[str, str]] = {
         "sign_in_link_text": "mit diesem Link melden Sie sich bei {publisher} an:",
         "password_link": "Passwort für {publisher} setzen",
         "password_link_text": "mit diesem Link setzen Sie ein Passwort für {publisher}:",
+        "email_link": "Ihre neue E-Mail-Adresse bei {publisher}",
+        "email_link_text": "mit diesem Link bestätigen Sie Ihre neue E-Mail-Adresse bei "
+        "{publisher}:",
         "link": "{url}",
         "link_once": "Er gilt einmal, {minutes} Minuten lang, in dem Browser, in dem Sie ihn "
         "angefordert haben. Geben Sie ihn niemandem.",
@@ -78,6 +84,11 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "Your name was changed",
             "we have changed your name. It is now:",
             "{called}",
+        ),
+        "email": (
+            "Your email address was changed",
+            "your email address was changed. From now on we write to:",
+            "{email}",
         ),
         "address": (
             "Your address was changed",
@@ -158,6 +169,11 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "Ihr Name wurde geändert",
             "wir haben Ihren Namen geändert. Er lautet jetzt:",
             "{called}",
+        ),
+        "email": (
+            "Ihre E-Mail-Adresse wurde geändert",
+            "Ihre E-Mail-Adresse wurde geändert. Von nun an schreiben wir an:",
+            "{email}",
         ),
         "address": (
             "Ihre Adresse wurde geändert",
@@ -263,7 +279,7 @@ def language_of(text: str) -> Language:
 
 
 def words_of_link(
-    kind: Literal["sign_in_link", "password_link"],
+    kind: Literal["sign_in_link", "password_link", "email_link"],
     language: Language,
     *,
     publisher: str,

@@ -1,7 +1,7 @@
 """What readers changed on their pages, for the desk, and how a clerk undoes it.
 
 A change can be undone until the next issue of its subscription is closed, and while the record is
-as the reader left it.
+as the reader left it. A new email address has nothing to do with issues.
 """
 
 from collections.abc import Callable
@@ -21,6 +21,7 @@ from masthead.books import (
 from masthead.books.account import Books
 from masthead.books.notes import author_of
 from masthead.errors import BadInput
+from masthead.store import sign_in_links
 from masthead.store.books import reader_changes
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
@@ -124,11 +125,20 @@ def undo(books: Books, reader_change_id: int, *, dry_run: bool = False) -> Undon
         reader_changes.mark_undone(change, reader_change_id, author_of(books))
         done = Undone(reader_change_id, made.subscriber_id, made.subscription_id, made.kind)
         change.say(done.sentence)
+    if _is_email(made) and not dry_run:
+        # Links that were mailed to the address that ended sign in nobody.
+        sign_in_links.forget(books.store, books.account_id, made.subscriber_id)
     return done
+
+
+def _is_email(made: ReaderChange) -> bool:
+    return made.kind == "contact" and "email" in (made.after or {})
 
 
 def _said(made: ReaderChange) -> str:
     after = made.after or {}
+    if _is_email(made):
+        return f"{'changed the' if (made.before or {}).get('email') else 'gave an'} email address"
     if made.kind == "automatic_renewal":
         return f"switched automatic renewal {'on' if after.get('on') else 'off'}"
     if made.kind in {"pause", "temporary_address"} and "first" in after:
@@ -144,6 +154,8 @@ def _why_not(reading: Reading, made: ReaderChange) -> str:
         return f"that the reader {_SAID[made.kind]} cannot be undone here"
     if made.before is None or made.after is None:
         return "the reader was erased since"
+    if _is_email(made):
+        return ""
     now = reader_changes.closed_of(reading, made.subscriber_id, made.subscription_id)
     if any(day > made.before["closed"].get(key, "") for key, day in now.items()):
         return "an issue was closed since: it cannot be undone any more"

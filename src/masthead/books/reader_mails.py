@@ -23,7 +23,14 @@ from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.page_settings import settings_of as page_settings_of
 
-__all__ = ["Confirmed", "Values", "confirmation", "password_link", "sign_in_link"]
+__all__ = [
+    "Confirmed",
+    "Values",
+    "confirmation",
+    "email_link",
+    "password_link",
+    "sign_in_link",
+]
 
 
 def sign_in_link(
@@ -42,6 +49,25 @@ def password_link(
 ) -> int | None:
     """Queue the mail with the link ``url`` by which a reader sets a password, as above."""
     return _link(change, "password_link", subscriber_id, url, language)
+
+
+def email_link(
+    change: Operation, subscriber_id: int, email: str, url: str, *, language: str = ""
+) -> int | None:
+    """Queue the mail with the link ``url`` to a reader's new address ``email``, as above.
+
+    It does not name the reader, whose words would come to an address that nobody has confirmed.
+    """
+    if not settings_of(change).mail_from or held_address(change, email) is not None:
+        return None
+    words = words_of_link(
+        "email_link",
+        _language(page_settings_of(change), language),
+        publisher=publisher_name(change),
+        name="",
+        url=url,
+    )
+    return queue_to(change, email, "sign_in_link", subscriber_id, About(), Words(*words))
 
 
 def confirmation(

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from queue import Full, Queue
 from time import monotonic
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from masthead.books import Books, reader_links
+from masthead.books import Books, reader_details, reader_links
 from masthead.books.reader_links import Link
 from masthead.errors import MastheadError, StoreBusy
 from masthead.log import get_logger
@@ -32,6 +32,17 @@ _TRIES = 6
 _log = get_logger()
 
 
+class Mailing(Protocol):
+    """What the thread does for a request, as one of those below."""
+
+    @property
+    def account_id(self) -> int:
+        """The account of the request."""
+
+    def send(self, store: Store) -> None:
+        """Queue the mails, as far as the limits allow it."""
+
+
 class LinkRequest(NamedTuple):
     """A request for links: who asks for what, and from which browser."""
 
@@ -47,6 +58,41 @@ class LinkRequest(NamedTuple):
         """Return a text without personal data."""
         return f"<LinkRequest of account {self.account_id}>"
 
+    def send(self, store: Store) -> None:
+        """Queue a mail with a link for each subscriber who has the email."""
+        for link in _links_of(store, self):
+            _queue(store, self, link)
+
+
+class NewEmailRequest(NamedTuple):
+    """A request of a reader for a link to a new address ``email``, by which it is confirmed.
+
+    ``url`` is the whole address of the page that uses it.
+    """
+
+    account_id: int
+    subscriber_id: int
+    email: str
+    language: str
+    url: str
+
+    def __repr__(self) -> str:
+        """Return a text without personal data."""
+        return f"<NewEmailRequest of account {self.account_id}>"
+
+    def send(self, store: Store) -> None:
+        """Queue the mail with the link."""
+        if not (
+            sign_in_links.may_request(store, self.account_id, self.email)
+            and sign_in_links.may_send(store, self.account_id)
+        ):
+            return
+        books = _books_of(store, self.account_id, self.subscriber_id, "email link")
+        books.language = self.language
+        _patiently(
+            lambda: reader_details.mail_email_link(books, self.subscriber_id, self.email, self.url)
+        )
+
 
 class LinkMails:
     """The thread, and the requests that wait for it. It starts with the first request."""
@@ -54,12 +100,12 @@ class LinkMails:
     def __init__(self, store: Store, *, slot_s: float = SLOT_S) -> None:
         self._store = store
         self._slot_s = slot_s
-        self._waiting: Queue[LinkRequest | None] = Queue(WAITING_MAX)
+        self._waiting: Queue[Mailing | None] = Queue(WAITING_MAX)
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._closing = threading.Event()
 
-    def request(self, request: LinkRequest) -> bool:
+    def request(self, request: Mailing) -> bool:
         """Queue a request; return False if too many wait."""
         with self._starting:
             if self._thread is None and not self._closing.is_set():
@@ -94,10 +140,9 @@ class LinkMails:
             finally:
                 self._waiting.task_done()
 
-    def _send(self, request: LinkRequest) -> None:
+    def _send(self, request: Mailing) -> None:
         try:
-            for link in _links_of(self._store, request):
-                _queue(self._store, request, link)
+            request.send(self._store)
         except MastheadError as error:
             # Its message may have an email.
             _log.error(
@@ -132,12 +177,20 @@ def _links_of(store: Store, request: LinkRequest) -> list[Link]:
 
 
 def _queue(store: Store, request: LinkRequest, link: Link) -> None:
-    reader = link.subscriber_id
-    actor = Actor(f"reader {reader}", f"readers: {request.purpose} link")
-    books = Books(store, request.account_id, actor, reader_id=reader)
+    books = _books_of(store, request.account_id, link.subscriber_id, f"{request.purpose} link")
+    _patiently(lambda: reader_links.send(books, link, request.purpose, language=request.language))
+
+
+def _books_of(store: Store, account_id: int, reader: int, what: str) -> Books:
+    actor = Actor(f"reader {reader}", f"readers: {what}")
+    return Books(store, account_id, actor, reader_id=reader)
+
+
+def _patiently(queue: Callable[[], object]) -> None:
+    """Queue a mail, also while another program writes for some time."""
     for is_last in [*[False] * _TRIES, True]:
         try:
-            reader_links.send(books, link, request.purpose, language=request.language)
+            queue()
         except StoreBusy:  # a load writes, for longer than a save waits
             if is_last:
                 raise

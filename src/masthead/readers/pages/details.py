@@ -11,6 +11,7 @@ from masthead.readers.form_page import Field, FormPage, save, show
 from masthead.readers.forms import Form
 from masthead.readers.home_view import title_of
 from masthead.readers.page_request import PageRequest, get, post
+from masthead.readers.pages import email
 
 _PATH = "address"
 _NAME_PATH = "address/name"
@@ -127,7 +128,7 @@ def _page(request: PageRequest, home: Home, form: Form) -> Response:
         times=fields,
         times_title=request.gettext("What goes there"),
         noted=[],
-        others=[(request.gettext("Change your name"), _NAME_PATH)],
+        others=[(request.gettext("Change your name"), _NAME_PATH), *email.links(request)],
     )
 
 

@@ -83,7 +83,7 @@ def sent(request: PageRequest) -> Response:
 
 def look(request: PageRequest) -> Response:
     """Show the button that uses the link. The link itself is not looked up, and not used."""
-    return request.page("link_use")
+    return request.page("link_use", title="")
 
 
 def use(request: PageRequest) -> Response:

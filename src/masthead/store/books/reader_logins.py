@@ -117,5 +117,17 @@ def set_own_password(books: Operation, subscriber_id: int, digest: str, md5: str
     )
 
 
+def forget_password(books: Operation, subscriber_id: int) -> None:
+    """Delete the password of a reader; then only the renewal code or a link by mail signs in."""
+    books.change(
+        """
+        UPDATE subscribers SET password_hash = NULL, password_md5 = NULL, commit_id = :commit_id
+        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        """,
+        subscriber_id=subscriber_id,
+        commit_id=books.commit_id,
+    )
+
+
 def _random(length: int) -> str:
     return "".join(secrets.choice(_CODE_CHARACTERS) for _ in range(length))
