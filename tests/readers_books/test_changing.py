@@ -400,6 +400,7 @@ def test_only_what_the_publisher_shows_renews(household: Desk) -> None:
     assert refused(household, CASES[3].run, household, ADA, key).code == "not_for_sale"
     show_bundle(household, renew=0)
     assert reader_renewing.bundles(books, ADA, key) == []
+    assert not seen(household, ADA).may.renew_on
     assert refused(household, CASES[3].run, household, ADA, key).code == "not_for_sale"
 
 
@@ -407,6 +408,7 @@ def test_a_consent_has_the_words_that_the_reader_saw(household: Desk) -> None:
     key = of(household).ada
     books = reader(household, ADA)
     show_bundle(household)
+    assert seen(household, ADA).may.renew_on
     assert refused(household, reader_renewing.switch_on, books, ADA, key, 1, " ").code == (
         "consent_missing"
     )

@@ -188,6 +188,14 @@ def test_what_is_switched_off_is_not_there(
     assert f"/{page}" not in browser.get().text
 
 
+def test_automatic_renewal_is_linked_where_a_bundle_renews(house: House) -> None:
+    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}/renewal"
+    assert path not in browser.get().text
+    show_bundle(house.desk)
+    assert path in browser.get().text
+    assert "Automatic renewal" in text_of(browser.get())
+
+
 PAGES = (
     "",
     "/pause",

@@ -4,7 +4,7 @@ A reader sees what belongs to the reader, and of others only the name that the r
 gift. A gift that the reader gets names no price. Amounts are whole cents, with tax.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 from masthead.books import reader
@@ -212,6 +212,13 @@ class Home(NamedTuple):
         return next((each for each in self.documents if each.invoice_id == invoice_id), None)
 
 
+class _Offers(NamedTuple):
+    """What the pages offer, and what bundles renew: publications with their types."""
+
+    offered: Offered
+    renewed: Container[tuple[int, str | None]]
+
+
 def home(books: Books, subscriber_id: int) -> Home:
     """Return what a reader sees first, from one snapshot.
 
@@ -257,10 +264,11 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
     by_order = {each.order_id: each for each in invoices if each.order_id is not None}
     offered = offered_by(reading)
     gifts = reader_home.gifts_of(reading, subscriber_id)
+    offers = _Offers(offered, reader_home.renewed(reading))
     free = reader_qualifying.newest_of(reading, subscriber_id)
     shown = [
         _with_free(
-            _subscription(reading, subscriber_id, each, places, by_order, offered),
+            _subscription(reading, subscriber_id, each, places, by_order, offers),
             free.get(each.line.subscription_id),
             reading.today,
             pays=any(term.kind == "paid" for term in each.terms),
@@ -296,7 +304,7 @@ def _subscription(
     served: reader.Served,
     places: Mapping[int, Address],
     by_order: Mapping[int, Invoice],
-    offered: Offered,
+    offers: _Offers,
 ) -> Subscription:
     line, today = served.line, reading.today
     standing = standing_of(served, subscriber_id)
@@ -338,7 +346,13 @@ def _subscription(
             served.renewing.renews_on,
             served.renewing.cents,
         ),
-        may(offered, standing, today, has_issues=bool(came)),
+        may(
+            offers.offered,
+            standing,
+            today,
+            has_issues=bool(came),
+            has_bundles=(line.publication_id, line.type) in offers.renewed,
+        ),
     )
 
 

@@ -67,10 +67,18 @@ class May(NamedTuple):
     qualify: bool = False
 
 
-def may(offered: Offered, standing: Standing, today: str, *, has_issues: bool = False) -> May:
+def may(
+    offered: Offered,
+    standing: Standing,
+    today: str,
+    *,
+    has_issues: bool = False,
+    has_bundles: bool = True,
+) -> May:
     """Return what a reader may do with a subscription today.
 
-    ``has_issues``: it received issues that can still be missing. A gift that somebody else pays for
+    ``has_issues``: it received issues that can still be missing. ``has_bundles``: readers see
+    bundles by which it can renew automatically. A gift that somebody else pays for
     is not cancelled here, since the money is the payer's, and does not renew automatically.
     """
     state = state_of(standing, today)
@@ -93,6 +101,7 @@ def may(offered: Offered, standing: Standing, today: str, *, has_issues: bool = 
         renew=offered.renew and not standing.is_cancelled and has_end,
         renew_on=(
             offered.automatic_renewal
+            and has_bundles
             and goes_on
             and has_end
             and standing.is_own

@@ -140,6 +140,21 @@ def shown_bundles(reading: Reading) -> list[ShownBundle]:
     return sorted(found, key=lambda each: (each.name or "", each.bundle_id))
 
 
+def renewed(reading: Reading) -> set[tuple[int, str]]:
+    """Return the publications and the types that the bundles renew which readers see for that."""
+    return set(
+        reading.rows_as(
+            tuple[int, str],
+            """
+            SELECT DISTINCT l.publication_id, l.type FROM reader_bundles AS o
+            JOIN bundles AS b ON b.account_id = :account_id AND b.bundle_id = o.bundle_id
+            JOIN bundle_lines AS l ON l.account_id = :account_id AND l.bundle_id = o.bundle_id
+            WHERE o.account_id = :account_id AND b.active = 1 AND o.renew = 1
+            """,
+        )
+    )
+
+
 def unlimited_terms(reading: Reading, subscription_id: int) -> list[tuple[str, int]]:
     """Return the first day and the months of the unlimited terms that have begun."""
     return reading.rows_as(
