@@ -103,6 +103,9 @@ BEGIN
     EXECUTE format(
         'GRANT SELECT (account_id, term_id, subscription_id, issues, issues_left, price, paid_on) '
         'ON terms TO %I', server);
+    EXECUTE format(
+        'GRANT SELECT (account_id, subscription_id, valid_until, served, lapsed_by) '
+        'ON qualified_subscriptions TO %I', server);
     EXECUTE format('GRANT INSERT, DELETE ON entitlement_codes TO %I', server);
     -- To stamp commits and to count: nothing of this is an account's data. The digest that a login
     -- replaces is the one thing that is.
