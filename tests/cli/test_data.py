@@ -152,7 +152,7 @@ def test_export_says_how_many_rows_each_file_has(account: str, tmp_path: Path) -
     import_files(write(tmp_path / "in", SMALL), account_id="1", database=account)
     out = tmp_path / "deep" / "out"
     printed = masthead("export", out, "--account", 1, database=account).stdout
-    assert "subscribers           2 rows\n" in printed
+    assert ["subscribers", "2", "rows"] in [line.split() for line in printed.splitlines()]
     assert printed.count("\n") == len(list(out.glob("*.csv"))) == len(TABLES) + 1
 
 
