@@ -169,22 +169,24 @@ WITH_BOOKS: dict[str, str] = {
     "letters.csv": (
         "letter_id,kind,subscription_id,subscriber_id,written_on\n1,welcome,1,1,2026-02-02\n"
     ),
-    "qualification_forms.csv": "publication_id,months\n7,36\n",
-    "qualification_questions.csv": "publication_id,field_id,position\n7,1,1\n",
-    "audit_classes.csv": "audit_class_id,publication_id,position,code\n1,7,1,a\n",
+    "qualification_forms.csv": "publication_id,months\n2,36\n1,36\n",
+    "qualification_questions.csv": "publication_id,field_id,position\n1,1,1\n",
+    "audit_classes.csv": "audit_class_id,publication_id,position,code\n1,1,1,a\n",
     "audit_class_conditions.csv": "audit_class_id,field_id,option_ids\n1,1,10\n",
     "request_types.csv": "request_type_id,code,position\n1,web,1\n",
     "qualifications.csv": (
         "qualification_id,subscriber_id,publication_id,subscription_id,qualified_on,valid_until,"
         "request_type,audit_class_id,recorded_at\n"
-        "1,1,7,1,2026-02-02,2029-02-01,web,1,2026-02-02 10:00:00\n"
+        "1,1,1,1,2026-02-02,2029-02-01,web,1,2026-02-02 10:00:00\n"
     ),
     "qualified_subscriptions.csv": (
         "subscription_id,publication_id,qualification_id,audit_class_id,qualified_on,valid_until,"
-        "lapsed_by\n1,7,1,1,2026-02-02,2029-02-01,1\n"
+        "lapsed_by\n1,1,1,1,2026-02-02,2029-02-01,1\n"
     ),
-    "audit_figures.csv": "issue_id,position,part\n1,1,class\n",
-    "requalification_efforts.csv": "publication_id,effort,days_before,way\n7,1,30,letter\n",
+    "audit_figures.csv": (
+        "issue_id,position,part,subscriptions,copies,printed,digital\n1,1,class,1,1,1,0\n"
+    ),
+    "requalification_efforts.csv": "publication_id,effort,days_before,way\n1,1,30,letter\n",
     "requalifications_sent.csv": "qualification_id,effort,sent_on\n1,1,2026-02-02\n",
 }
 """The same in an account that keeps its books: an export, which only an empty account takes."""

@@ -258,7 +258,7 @@ def _check_dependents(staging: Staging, table: Table) -> None:
                         SELECT 1 FROM {target} AS o
                         WHERE o.account_id = :account_id AND o.{key} = s.{name})""",
                 stands="TRUE",
-                sentence=_is_missing(name, key),
+                sentence=_is_missing(name, _singular(key)),
             )
 
 
@@ -299,13 +299,13 @@ def _check_references(staging: Staging, table: Table, *, discard: bool) -> None:
         staging.find(
             table,
             name,
-            _is_missing(name, key),
+            _is_missing(name, _noun(target, key)),
             f"s.{name} IS NOT NULL AND {_unknown(staging, target, f's.{name}', discard=discard)}",
         )
 
 
-def _is_missing(name: str, key: str) -> str:
-    return f"'there is no {_singular(key)} ' || s.{name}"
+def _is_missing(name: str, noun: str) -> str:
+    return f"'there is no {noun} ' || s.{name}"
 
 
 def _unknown(
@@ -363,6 +363,13 @@ def _check_bundle_or_product(staging: Staging, table: Table) -> None:
         "'an item has either a bundle_id or a product_id: exactly one of them'",
         f"({is_missing('bundle_id')}) = ({is_missing('product_id')})",
     )
+
+
+def _noun(target: str, key: str) -> str:
+    """Return what a row of a table is called, by its key or by the record to which it belongs."""
+    noun = _singular(key)
+    owner = next(each.name for each in TABLES_BY_NAME.values() if each.key == (key,))
+    return noun if owner == target else f"{target.removesuffix('s').replace('_', ' ')} of {noun}"
 
 
 def _singular(key: str) -> str:
