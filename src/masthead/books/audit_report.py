@@ -11,7 +11,7 @@ from masthead.books.account import Books
 from masthead.circulation import audit_report
 from masthead.circulation.audit_report import Figure
 from masthead.circulation.tables import Cell, Chart, Column, Kind, Report, number_of
-from masthead.contract.printable import counted
+from masthead.contract.printable import counted, printable
 from masthead.errors import BadInput
 from masthead.store.books import audit_figures, audit_sample, reports
 from masthead.store.books.issue import Issue, find_issue, issues_of
@@ -52,7 +52,9 @@ def of_half_year(books: Books, publication_id: int, half: str) -> Report:
         due = [e for e in issues_of(reading, publication_id) if first <= e.date <= last]
         closed = [each for each in due if each.mailing_list_id is not None]
         if not closed:
-            raise BadInput(f"no issue of {form.publication} in {half} is closed with a list")
+            raise BadInput(
+                f"no issue of {printable(form.publication)} in {half} is closed with a list"
+            )
         found = [_figures(reading, each) for each in closed]
         day = reading.today
     notes = [

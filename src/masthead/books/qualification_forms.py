@@ -18,7 +18,7 @@ from masthead.circulation.qualifying import (
     Question,
     answer,
 )
-from masthead.contract.printable import counted, is_name, single_spaced
+from masthead.contract.printable import counted, is_name, printable, single_spaced
 from masthead.contract.qualification import FILLS, MONTHS_MAX
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput
@@ -236,7 +236,7 @@ def _field_named(known: Sequence[Field], name: str) -> Field:
         return found
     raise BadInput(
         f"there is no custom field {name!r}, or several: those of the account are "
-        f"{', '.join(each.name for each in known) or 'none yet'}",
+        f"{printable(', '.join(each.name for each in known)) or 'none yet'}",
         field="questions",
     )
 
@@ -250,8 +250,8 @@ def question_named(form: Form, name: str) -> Question:
     if found is not None:
         return found
     raise BadInput(
-        f"the form of {form.publication} does not ask for {name!r}: it asks for "
-        f"{', '.join(each.name for each in form.questions) or 'nothing yet'}",
+        f"the form of {printable(form.publication)} does not ask for {name!r}: it asks for "
+        f"{printable(', '.join(each.name for each in form.questions)) or 'nothing yet'}",
         field="answers",
     )
 
@@ -288,8 +288,8 @@ def read_answers(form: Form, given: Iterable[tuple[str, str]]) -> dict[int, Answ
             words.append(text)
         else:
             raise BadInput(
-                f"{question.name} has no option {text!r}: its options are "
-                f"{', '.join(each.value for each in question.options) or 'none'}",
+                f"{printable(question.name)} has no option {text!r}: its options are "
+                f"{printable(', '.join(each.value for each in question.options)) or 'none'}",
                 field="answers",
             )
     return {

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from masthead.contract.printable import printable
+
 UNCLASSIFIED = "unclassified"
 """The code of the last class of each publication, which has no condition."""
 
@@ -142,7 +144,7 @@ def refused_answers(
     for question in questions:
         answer = answers.get(question.field_id, Answer())
         if why := _why_refused(question, answer):
-            found.append(RefusedAnswer(question.field_id, f"{question.name}: {why}"))
+            found.append(RefusedAnswer(question.field_id, printable(f"{question.name}: {why}")))
     return found
 
 

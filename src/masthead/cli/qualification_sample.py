@@ -7,6 +7,7 @@ import click
 from masthead.books import audit_report
 from masthead.circulation.tables import lines
 from masthead.cli.books_options import ID, account_options, books_of
+from masthead.contract.printable import printable
 from masthead.private_files import new_file
 from masthead.reporting.csv_files import write_csv
 
@@ -54,4 +55,4 @@ def sample_command(
     with new_file(csv_path) as out:
         write_csv(made.report, out)
     for line in made.report.summary:
-        click.echo(line)
+        click.echo(printable(line))
