@@ -33,8 +33,9 @@ class Sampled(NamedTuple):
     recorded_at: str
 
 
-_ADDRESS = " || ', ' || ".join(
-    f"coalesce(a.{name}, '')" for name in ("company", "address", "zip_code", "city", "state")
+_ADDRESS = " || ".join(
+    f"CASE WHEN a.{name} <> '' THEN ', ' || a.{name} ELSE '' END"
+    for name in ("company", "address", "zip_code", "city", "state")
 )
 
 
@@ -55,7 +56,7 @@ def every_nth(
         f"""
         SELECT e.number, e.subscription_id, s.subscriber_id,
             trim(coalesce(p.first_name, '') || ' ' || coalesce(p.last_name, '')),
-            coalesce({_ADDRESS}, ''), coalesce(p.email, ''), coalesce(e.type, ''),
+            substr({_ADDRESS}, 3), coalesce(p.email, ''), coalesce(e.type, ''),
             coalesce(e.copies, 0), coalesce(x.code, ''), n.request_type, n.qualified_on,
             n.valid_until, n.answers, coalesce(n.taken_by, ''), n.evidence,
             coalesce(n.external_reference, ''), n.recorded_at
