@@ -16,6 +16,7 @@ from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import appearance_of, sender_of
+from masthead.books.renewals import EffortRemoved
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.qualifying import SEVERAL, Answer, Question, answers_of
 from masthead.circulation.requalifying import Effort, Window, check_efforts, windows
@@ -57,18 +58,6 @@ _CALL = (
     *("subscriber_id", "renewal_code", *FIELDS),
     *("email", _TELEPHONE, "valid_until", "audit_classification"),
 )
-
-
-class EffortRemoved(NamedTuple):
-    """An effort that was removed."""
-
-    publication_id: int
-    effort: int
-
-    @property
-    def sentence(self) -> str:
-        """What the operation did."""
-        return f"effort {self.effort} of publication {self.publication_id} was removed"
 
 
 class Due(NamedTuple):
@@ -309,7 +298,7 @@ def _in_words(question: Question, answer: Answer) -> str:
 def _printed(question: Question) -> AskedQuestion:
     return AskedQuestion(
         words=printable(question.words),
-        options=tuple(printable(each.words) for each in question.options if each.is_active),
+        options=tuple(printable(each.words) for each in question.active_options),
         is_several=question.type == SEVERAL,
         has_other=question.allows_other,
     )

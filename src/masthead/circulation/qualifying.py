@@ -73,6 +73,11 @@ class Question(NamedTuple):
     allows_other: bool
     options: tuple[Option, ...]
 
+    @property
+    def active_options(self) -> tuple[Option, ...]:
+        """The options that are offered: not those that the publisher retired."""
+        return tuple(each for each in self.options if each.is_active)
+
 
 class AuditClass(NamedTuple):
     """An audit class of a publication, with its conditions: options by the id of the field.

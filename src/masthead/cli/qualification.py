@@ -101,8 +101,7 @@ def _print_form(form: "Form") -> None:
         lines.append(", ".join(said))
         lines += [
             f"    {option.words}{'  disqualifies' if option.disqualifies else ''}"
-            for option in each.options
-            if option.is_active
+            for option in each.active_options
         ]
     if form.agreed_text:
         lines.append(f"  readers agree to: {form.agreed_text}")

@@ -153,11 +153,7 @@ def _shown(
         will=will,
         types=[(each.code, each.name) for each in types],
         questions=[
-            question_shown(
-                each,
-                [one for one in each.options if one.is_active],
-                is_required=each.is_required,
-            )
+            question_shown(each, each.active_options, is_required=each.is_required)
             for each in asked.questions
         ],
     )

@@ -68,11 +68,7 @@ def _page(request: PageRequest, asked: Asked, form: Form) -> Response:
         asked=asked,
         back=f"subscriptions/{request.ids['id']}",
         questions=[
-            question_shown(
-                each,
-                [one for one in each.options if one.is_active],
-                is_required=each.is_required,
-            )
+            question_shown(each, each.active_options, is_required=each.is_required)
             for each in asked.questions
         ],
     )
