@@ -379,9 +379,11 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
     of_all = {"accounts", "heartbeat", "migrations", "nodes", "secret_key"}
     read = {*TENANTS_TABLES_OF_A_SERVER, *of_all} - OF_THE_BOOKS - OF_THE_CONSOLE
     of_terms = ("account_id", "term_id", "subscription_id", "issues", "issues_left", "price")
+    of_free_titles = ("account_id", "subscription_id", "served", "valid_until", "lapsed_by")
     assert rights_of(made, role) == {
         *((name, "SELECT") for name in read | OF_ENTITLEMENTS),
         *((f"terms.{name}", "SELECT") for name in (*of_terms, "paid_on")),
+        *((f"qualified_subscriptions.{name}", "SELECT") for name in of_free_titles),
         *(("entitlement_codes", right) for right in ("INSERT", "DELETE")),
         ("subscribers.password_hash", "UPDATE"),
         ("commits.account_id", "INSERT"),
