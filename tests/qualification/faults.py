@@ -10,6 +10,24 @@ from tests.circulation.faults import _call, _sql
 if TYPE_CHECKING:
     from tests.circulation.faults import Plant
 
+FAULTS_OF_REASONS: dict[str, Plant] = {
+    "a removal is judged when the file is written": _call(
+        audit_figures, "_noted", lambda right, *given: right(*given)[:0]
+    ),
+    "a gap list of the issue before is forgotten": _call(
+        audit_figures, "note_removals_of_next", lambda _right, *_given: None
+    ),
+    "reopening keeps the noted removals": _call(
+        audit_figures, "forget_removals", lambda _right, *_given: None
+    ),
+}
+"""Mistakes in why readers do not get an issue any more, which ``test_removals`` finds."""
+
+FAULT_OF_LETTERS: Plant = _sql(
+    r"CASE WHEN s\.issues = -1 THEN [\s\S]*? ELSE s\.issues END", "s.issues"
+)
+"""Renewal letters are judged by issues that count the qualification."""
+
 FAULTS: dict[str, Plant] = {
     "an expired one is served": _sql(r"AND q\.valid_until >= :day", ""),
     "age is reckoned from the load": _sql(

@@ -58,7 +58,7 @@ def load(desk: Desk, folder: Path, text: str, mapping: str | None = None) -> Imp
     found = read_mapping(folder / "said.toml") if mapping else None
     rows = read_qualifications(folder / "said.csv", found)
     try:
-        return qualification_files.import_rows(desk.books, 1, rows)
+        return qualification_files.import_rows(desk.books, 1, rows, described_max=1)
     except qualification_files.RefusedRows as error:
         raise problems_of(folder / "said.csv", error.refused) from error
 
@@ -81,6 +81,33 @@ def test_the_same_file_again_changes_nothing(press: Desk, tmp_path: Path) -> Non
         "publication 1 (Forge): nothing changed: 3 qualifications were there already"
     )
     assert press.everything() == before
+
+
+def test_new_readers_who_look_like_existing_ones_are_named(press: Desk, tmp_path: Path) -> None:
+    """circulation, "Who is who": they are added, and a person sees whom they look like."""
+    text = (
+        "external_reference,email,first_name,last_name,address,city,qualified_on,request_type,"
+        "job\n"
+        "c-1,ada@new.example,Ada,Ames,9 Row,Cork,2026-03-01,web,chief\n"
+        "c-2,,Ben,Ames,9 Row,Cork,2026-03-01,web,chief\n"
+        "c-3,ada@new.example,Ada,Ames,9 Row,Cork,2026-03-02,web,chief\n"
+    )
+    path = tmp_path / "fair.csv"
+    path.write_text(text, encoding="utf-8")
+    printed = program(press.url, "qualification", "import", "1", path, "--dry-run")
+    assert "3 qualifications were added, of 2 new readers" in printed[0]
+    like = "fair.csv:{}: last_name: {} looks like subscriber {}, {}, {} Oak, Cork: no subscription"
+    assert printed[1:-1] == [
+        "new readers who look like existing ones: 2",
+        like.format(2, "Ada Ames", 1, "Ada Ames", 1) + " (same name and city)",
+        like.format(3, "Ben Ames", 2, "Ben Ames", 2) + " (same name and city)",
+    ]
+    done = load(press, tmp_path, text)
+    assert [(line, bool(each.resembling[0].line)) for line, each in done.newcomers] == [
+        (2, True),
+        (3, False),
+    ]
+    assert load(press, tmp_path, text).newcomers == []
 
 
 def test_one_row_that_stands_twice_is_added_once(press: Desk, tmp_path: Path) -> None:

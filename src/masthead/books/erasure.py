@@ -42,9 +42,12 @@ class Erased(NamedTuple):
             return said
         were = "subscriptions were" if len(self.ended) > 1 else "subscription was"
         keys = ", ".join(str(each.subscription_id) for each in self.ended)
+        said += f"; {were} cancelled: {keys}"
+        if all(each.is_free for each in self.ended):
+            return said
         return (
-            f"{said}; {were} cancelled: {keys}; {in_currency(self.refunded, self.currency)} was "
-            f"refunded, {in_currency(self.earned, self.currency)} earned"
+            f"{said}; {in_currency(self.refunded, self.currency)} was refunded, "
+            f"{in_currency(self.earned, self.currency)} earned"
         )
 
 
@@ -66,8 +69,9 @@ def erase(
 
     The same operation cancels subscriptions that have issues or money left. Unless ``leave_traces``
     is set, it then rewrites the file of an embedded database, so that the file has no trace of the
-    data. Raises NotFound if there is no such account or subscriber. Raises BadInput, which lists
-    what is left, if something is left and ``money`` is None.
+    data. Subscriptions that only go by a qualification are cancelled as well: they have no money
+    about which to ask. Raises NotFound if there is no such account or subscriber. Raises BadInput,
+    which lists what is left, if something is left and ``money`` is None.
     """
     with books.read() as reading:
         is_here = mode_of(reading.connection, books.account_id) == "here"
@@ -92,6 +96,8 @@ def erase(
             raise BadInput("\n".join(lines), code="not_settled")
         with inside.change() as change:
             erasing.forget_logins(books.store, change.connection, books.account_id, subscriber_id)
+        with inside.read() as reading:
+            ending = left_of(reading.connection, books.account_id, subscriber_id, with_free=True)
         done = [cancel(inside, each.subscription_id, refund=money == "refund") for each in ending]
         with inside.change() as change:
             blanked = erasing.blank_one(

@@ -10,7 +10,7 @@ from masthead.contract import subscription_types
 from masthead.errors import BadInput, BadUsage
 from masthead.store.billing.ended import orders_ended_with
 from masthead.store.billing.settings import is_billing
-from masthead.store.books import issue_lists, mail_file
+from masthead.store.books import audit_figures, issue_lists, mail_file
 from masthead.store.books.cancelling import end_due
 from masthead.store.books.closing import (
     MailingList,
@@ -145,6 +145,7 @@ def close(
         finalize(change, issue)
         made = deliver(change, issue, grace)
         write_expiry_after_closing(change, issue, made)
+        audit_figures.note_removals(change, issue.issue_id, issue.publication_id)
         _end_due(change, issue)
         change.say(made.sentence)
     return made
@@ -204,9 +205,18 @@ def make_gap_list(books: Books, issue_id: int, *, dry_run: bool = False) -> Mail
         made = deliver(change, issue, Grace(), parent=issue.mailing_list_id)
         if made.mailing_list_id is not None:
             write_expiry_of_gap_list(change, made)
+            _note_removals(change, issue, made.mailing_list_id)
             _end_due(change, issue)
             change.say(made.sentence)
     return made
+
+
+def _note_removals(change: Operation, issue: Issue, gap_list_id: int) -> None:
+    """Note the removals of an issue with a new gap list, and of the one after it."""
+    which = issue.issue_id, issue.publication_id
+    if issue.file_written_at is None:
+        audit_figures.note_removals(change, *which)
+    audit_figures.note_removals_of_next(change, *which, gap_list_id)
 
 
 def reopen(books: Books, issue_id: int, *, dry_run: bool = False) -> Reopened:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.books.orders import Newcomer, described
 from masthead.books.qualification_forms import read_answers
 from masthead.books.qualifications import Given, add_many, refused_of
 from masthead.circulation.ordering import Person, RefusedOrder
@@ -43,6 +44,8 @@ class Imported(NamedTuple):
     """How many qualifications were added, and how many were there already.
 
     ``readers`` are new, and of the added ones ``older`` do not count, since a later one is there.
+    ``newcomers`` are new readers who look like an existing one, each with the line of the file; the
+    first ones have a line about each such reader.
     """
 
     publication_id: int
@@ -51,6 +54,7 @@ class Imported(NamedTuple):
     unchanged: int
     readers: int
     older: int
+    newcomers: Sequence[tuple[int, Newcomer]] = ()
 
     @property
     def sentence(self) -> str:
@@ -77,19 +81,25 @@ class RefusedRows(BadInput):
 
 
 def import_rows(
-    books: Books, publication_id: int, rows: Sequence[FileRow], *, dry_run: bool = False
+    books: Books,
+    publication_id: int,
+    rows: Sequence[FileRow],
+    *,
+    described_max: int,
+    dry_run: bool = False,
 ) -> Imported:
     """Add the qualifications of a file that are not there yet, all of them or none.
 
     A reader is found by id, renewal code, or email address and name; anybody else is new. A row is
     there already if it has the reference of one, or the reader, the day, the request type and the
-    answers. Raises NotFound for a publication without a form, RefusedRows if any row is refused.
+    answers. The first ``described_max`` newcomers get a line about each reader whom they look like.
+    Raises NotFound for a publication without a form, RefusedRows if any row is refused.
     """
     with books.change(dry_run=dry_run) as change:
         importing = _Importing(change, form_of(change, publication_id))
         for first in range(0, len(rows), _TOGETHER):
             importing.take(rows[first : first + _TOGETHER])
-        done = importing.done()
+        done = importing.done(described_max)
         if done.added:
             change.say(done.sentence)
     return done
@@ -104,6 +114,7 @@ class _Importing:
         self._first_new = change.new_id("subscribers")
         self._refused: dict[int, tuple[str, str]] = {}
         self._readers: set[int] = set()
+        self._newcomers: list[tuple[int, Newcomer]] = []
         self._added = self._unchanged = self._older = 0
 
     def take(self, rows: Sequence[FileRow]) -> None:
@@ -151,9 +162,11 @@ class _Importing:
                 "otherwise the same file again would add the reader again",
                 field="email",
             )
-        reader = order_people.resolve(self._change, person).subscriber_id
+        reader = order_people.resolve(self._change, person)
+        if reader.resembling:
+            self._newcomers.append((row.line, Newcomer(person.name, None, reader.resembling)))
         return Given(
-            reader,
+            reader.subscriber_id,
             row.on,
             row.request_type,
             answers,
@@ -186,10 +199,13 @@ class _Importing:
         self._older += sum(not each.is_newest for each in added)
         self._readers |= {each for each in readers if each >= self._first_new}
 
-    def done(self) -> Imported:
+    def done(self, described_max: int) -> Imported:
         """Return what was added. Raises RefusedRows if a row is refused."""
         if self._refused:
             raise RefusedRows(self._refused)
+        first = [each for _, each in self._newcomers[:described_max]]
+        for position, each in enumerate(described(self._change, first)):
+            self._newcomers[position] = self._newcomers[position][0], each
         return Imported(
             self._form.publication_id,
             self._form.publication,
@@ -197,4 +213,5 @@ class _Importing:
             self._unchanged,
             len(self._readers),
             self._older,
+            self._newcomers,
         )

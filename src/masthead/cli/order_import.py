@@ -1,6 +1,5 @@
 """``masthead order import``: files of orders."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,6 +8,7 @@ from masthead.books import order_files, orders
 from masthead.circulation.ordering import RefusedOrder
 from masthead.cli.books_options import account_options, books_of, dry_run, end_of
 from masthead.cli.hints import with_hint
+from masthead.cli.newcomers import echo_first, echo_newcomers, likeness
 from masthead.cli.options import setting
 from masthead.loading.order_files import (
     PROBLEMS_SHOWN_MAX,
@@ -65,25 +65,15 @@ def import_(
     if problems:
         raise listed(problems)
     click.echo(done.sentence)
-    _list([each.sentence for each in done.ended], "orders")
-    if done.newcomers:
-        click.echo(f"new readers who look like existing ones: {len(done.newcomers)}")
-        _list([_newcomer(found[number], each) for number, each in done.newcomers], "readers")
+    echo_first([each.sentence for each in done.ended], "orders")
+    echo_newcomers([_newcomer(found[number], each) for number, each in done.newcomers])
     end_of(dry_run=dry_run)
-
-
-def _list(lines: Sequence[str], what: str) -> None:
-    for line in lines[:PROBLEMS_SHOWN_MAX]:
-        click.echo(line)
-    if len(lines) > PROBLEMS_SHOWN_MAX:
-        click.echo(f"and {len(lines) - PROBLEMS_SHOWN_MAX} more such {what}")
 
 
 def _newcomer(rows: OrderRows, newcomer: orders.Newcomer) -> str:
     """Return a line about a reader whom an order has added and who looks like another reader."""
     column = "subscriber_id" if newcomer.item is None else "recipient_subscriber_id"
-    like = "; ".join(f"{one.line} ({one.why})" for one in newcomer.resembling)
-    said = f"{newcomer.name} looks like {like}"
+    said = likeness(newcomer.name, newcomer.resembling)
     return str(Problem(rows.label, rows.lines[newcomer.item or 0], column, said))
 
 

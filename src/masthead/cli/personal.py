@@ -74,7 +74,7 @@ def erase_command(
     done = erasure.erase(books, subscriber, money, leave_traces=leave_traces)
     for left in done.ended:
         click.echo(f"ended  {printable(left.said)}")
-    if done.ended:
+    if any(not each.is_free for each in done.ended):
         click.echo(
             f"refunded {in_currency(done.refunded, done.currency)} with tax, "
             f"earned {in_currency(done.earned, done.currency)}"

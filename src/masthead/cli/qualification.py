@@ -10,12 +10,14 @@ from masthead.books import qualification_files, qualification_forms, qualificati
 from masthead.books.qualification_forms import Asked, FormValues, GivenClass
 from masthead.circulation.qualifying import UNCLASSIFIED, Answer
 from masthead.cli import requalification
-from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, say
+from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, say
+from masthead.cli.newcomers import echo_newcomers, likeness
 from masthead.cli.qualification_sample import sample_command
 from masthead.contract.printable import counted, printable
 from masthead.contract.qualification import FILLS
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput, BadUsage
+from masthead.loading.order_files import PROBLEMS_SHOWN_MAX, Problem
 from masthead.loading.qualification_files import problems_of, read_mapping, read_qualifications
 
 if TYPE_CHECKING:
@@ -336,7 +338,8 @@ def import_(
     country_name, country_abbreviation. Several answers stand in one cell with | between them.
 
     The same file again changes nothing. What is older than a reader's newest qualification is
-    added, and the newest one still counts. A mapping is TOML:
+    added, and the newest one still counts. New readers who look like existing ones are named, and
+    added: merge them if they are the same. A mapping is TOML:
 
     \b
     dates = "DD.MM.YYYY"
@@ -347,10 +350,19 @@ def import_(
     books = books_of(account, database)
     rows = read_qualifications(path, read_mapping(mapping) if mapping else None)
     try:
-        done = qualification_files.import_rows(books, publication_id, rows, dry_run=dry_run)
+        done = qualification_files.import_rows(
+            books, publication_id, rows, described_max=PROBLEMS_SHOWN_MAX, dry_run=dry_run
+        )
     except qualification_files.RefusedRows as error:
         raise problems_of(path, error.refused) from None
-    say(done, dry_run=dry_run)
+    click.echo(printable(done.sentence))
+    echo_newcomers(
+        [
+            str(Problem(path.name, line, "last_name", likeness(each.name, each.resembling)))
+            for line, each in done.newcomers
+        ]
+    )
+    end_of(dry_run=dry_run)
 
 
 @qualification_group.command("show")

@@ -135,7 +135,10 @@ class QualifiedSubscription(Struct):
 
 
 class AuditFigure(Struct):
-    """A row of the audit report of an issue, written with its file and never changed."""
+    """A row of the audit report of an issue, written with its file and never changed.
+
+    Before that, the rows say why readers of the issue before do not get this one.
+    """
 
     issue_id: Key
     position: Key

@@ -1,6 +1,8 @@
 """The figures of the audit report of an issue: counted from its lists, and frozen with its file.
 
-Rules: qualification, "The audit report". Each statement counts all copies of the issue.
+Rules: qualification, "The audit report". Each statement counts all copies of the issue. Why readers
+of the issue before do not get this one is noted when a list is made, since it is not known later
+(decisions, "When the reason of a removal is judged").
 """
 
 from collections.abc import Sequence
@@ -30,6 +32,9 @@ from masthead.store.books.reports import IssueLists, copies_on, lists_of
 from masthead.store.books.serving_sql import NOT_SUSPENDED
 
 _EVER = "9999-12-31"
+_NOTED = "noted removal"
+"""The part of the rows that :func:`note_removals` stores, until the figures are frozen."""
+
 _TOTAL = "CAST(sum(e.is_counted) AS BIGINT), CAST(sum(e.copies) AS BIGINT)"
 
 
@@ -38,6 +43,7 @@ def freeze(books: Operation, issue_id: int, publication_id: int) -> None:
     if find_form(books, publication_id) is None:
         return
     found = count(books, *lists_of(books, issue_id, _EVER))
+    forget_removals(books, issue_id)
     for position, each in enumerate(found, 1):
         books.add("audit_figures", issue_id=issue_id, position=position, **each._asdict())
     books.write()
@@ -50,11 +56,87 @@ def frozen(reading: Reading, issue_id: int) -> list[Figure]:
         """
         SELECT part, coalesce(key1, ''), coalesce(key2, ''), coalesce(key3, ''), subscriptions,
             copies, printed, digital
-        FROM audit_figures WHERE account_id = :account_id AND issue_id = :issue_id
+        FROM audit_figures
+        WHERE account_id = :account_id AND issue_id = :issue_id AND part <> :noted
         ORDER BY position
         """,
         issue_id=issue_id,
+        noted=_NOTED,
     )
+
+
+def note_removals(books: Operation, issue_id: int, publication_id: int) -> None:
+    """Store why readers of the issue before are on no list of an issue, by the rules of now.
+
+    Call it after a list of an issue without a file was made: who could get a copy then has got one.
+    Titles that are not free have no audit report, so nothing is stored for them.
+    """
+    if find_form(books, publication_id) is None:
+        return
+    issue, before = lists_of(books, issue_id, _EVER)
+    forget_removals(books, issue_id)
+    if before is not None:
+        _note(books, issue_id, _gone(books, issue, before.ids))
+
+
+def note_removals_of_next(
+    books: Operation, issue_id: int, publication_id: int, mailing_list_id: int
+) -> None:
+    """Add those on a new gap list of an issue who are on no list of the next one, if it is closed.
+
+    Nothing is added if the figures of the next issue are frozen.
+    """
+    next_one = books.row_as(
+        tuple[int, bool],
+        """
+        SELECT i.issue_id, i.file_written_at IS NULL FROM issues AS i JOIN issues AS o
+            ON o.account_id = :account_id AND o.issue_id = :issue_id
+        WHERE i.account_id = :account_id AND i.publication_id = :publication_id
+            AND i.mailing_list_id IS NOT NULL
+            AND (i.date > o.date OR (i.date = o.date AND i.issue_id > o.issue_id))
+        ORDER BY i.date, i.issue_id LIMIT 1
+        """,
+        issue_id=issue_id,
+        publication_id=publication_id,
+    )
+    if next_one is None or not next_one[1] or find_form(books, publication_id) is None:
+        return
+    issue, _ = lists_of(books, next_one[0], _EVER)
+    _note(books, issue.issue_id, _gone(books, issue, [mailing_list_id]))
+
+
+def forget_removals(books: Operation, issue_id: int) -> None:
+    """Delete what :func:`note_removals` stored for an issue."""
+    books.change(
+        """
+        DELETE FROM audit_figures
+        WHERE account_id = :account_id AND issue_id = :issue_id AND part = :noted
+        """,
+        issue_id=issue_id,
+        noted=_NOTED,
+    )
+
+
+def _note(books: Operation, issue_id: int, removals: Sequence[Change]) -> None:
+    first = 1 + len(_noted(books, issue_id))
+    for position, each in enumerate(removals, first):
+        figure = Figure(_NOTED, each.reason, "", "", *each.counts)
+        books.add("audit_figures", issue_id=issue_id, position=position, **figure._asdict())
+    books.write()
+
+
+def _noted(reading: Reading, issue_id: int) -> list[Change]:
+    found = reading.rows_as(
+        tuple[str, int, int, int, int],
+        """
+        SELECT key1, subscriptions, copies, printed, digital FROM audit_figures
+        WHERE account_id = :account_id AND issue_id = :issue_id AND part = :noted
+        ORDER BY position
+        """,
+        issue_id=issue_id,
+        noted=_NOTED,
+    )
+    return [Change(REMOVAL, reason, Count(*counts)) for reason, *counts in found]
 
 
 def count(reading: Reading, issue: IssueLists, before: IssueLists | None) -> list[Figure]:
@@ -183,6 +265,7 @@ _WHY_GONE = f"""
                 AND t.issues_left <> 0) THEN 'held'
         WHEN c.then_by IS NULL THEN 'term ended'
         WHEN q.valid_until < :day THEN 'lapsed'
+        WHEN q.qualified_on > :day THEN 'qualified later'
         WHEN m.disqualified = 1 THEN 'disqualified'
         WHEN q.served = 0 THEN 'class not served'
         WHEN s.type IN {PRINTED} AND NOT EXISTS (SELECT 1 FROM addresses AS a
@@ -194,26 +277,21 @@ _WHY_GONE = f"""
 
 
 def _changes(reading: Reading, issue: IssueLists, before: IssueLists | None) -> list[Change]:
-    """Return the issue before, and what is new or gone since, by reason."""
+    """Return the issue before, and what is new or gone since, by reason.
+
+    Without noted removals there are none, or the title had no form when the lists were made.
+    """
     found = reading.rows_as(
         tuple[int, int, str, int, int, int, int, int, int, int],
         f"""
         SELECT c.is_now, c.was,
-            CASE WHEN c.was = 0 THEN {_WHY_NEW} WHEN c.is_now = 0 THEN {_WHY_GONE}
-                ELSE 'other copies' END,
+            CASE WHEN c.was = 0 THEN {_WHY_NEW} ELSE 'other copies' END,
             count(*), {_sums("copies")}, {_sums("printed")}, {_sums("digital")}
         FROM ({_compared(issue.ids, before.ids if before else ())}) AS c
-        JOIN subscriptions AS s
-            ON s.account_id = :account_id AND s.subscription_id = c.subscription_id
-        JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
         LEFT JOIN qualifications AS n
             ON n.account_id = :account_id AND n.qualification_id = c.now_by
-        LEFT JOIN qualified_subscriptions AS q
-            ON q.account_id = :account_id AND q.subscription_id = c.subscription_id
-        LEFT JOIN qualifications AS m
-            ON m.account_id = :account_id AND m.qualification_id = q.qualification_id
-        WHERE c.is_now <> c.was OR c.copies <> c.copies_before OR c.printed <> c.printed_before
-            OR c.digital <> c.digital_before
+        WHERE c.is_now = 1 AND (c.was = 0 OR c.copies <> c.copies_before
+            OR c.printed <> c.printed_before OR c.digital <> c.digital_before)
         GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
         """,
         issue_id=issue.issue_id,
@@ -226,7 +304,41 @@ def _changes(reading: Reading, issue: IssueLists, before: IssueLists | None) -> 
         fewer = Count(number * (not is_now), *counts[1::2])
         changes += [Change(ADDITION, reason, more)] if any(more) else []
         changes += [Change(REMOVAL, reason, fewer)] if any(fewer) else []
+    if before:
+        changes += _noted(reading, issue.issue_id) or _gone(reading, issue, before.ids)
     return changes
+
+
+def _gone(reading: Reading, issue: IssueLists, then: Sequence[int]) -> list[Change]:
+    """Return who was on the lists ``then`` and is on none of the issue, by the reason of now."""
+    copies = "coalesce(e.copies, 0)"
+    found = reading.rows_as(
+        tuple[str, int, int, int, int],
+        f"""
+        SELECT {_WHY_GONE}, count(*), CAST(sum(c.copies) AS BIGINT),
+            CAST(sum(c.printed) AS BIGINT), CAST(sum(c.digital) AS BIGINT)
+        FROM (SELECT e.subscription_id, sum({copies}) AS copies,
+                sum(CASE WHEN e.type IN {PRINTED} THEN {copies} ELSE 0 END) AS printed,
+                sum(CASE WHEN e.type IN {DIGITAL} THEN {copies} ELSE 0 END) AS digital,
+                max(e.qualification_id) AS then_by, coalesce(max(e.class), '') AS then_class
+            FROM mailing_list_entries AS e
+            WHERE e.account_id = :account_id AND e.mailing_list_id IN ({listed(then)})
+                AND NOT EXISTS (SELECT 1 FROM mailing_list_entries AS w
+                    WHERE w.account_id = :account_id AND w.subscription_id = e.subscription_id
+                        AND w.mailing_list_id IN ({listed(issue.ids)}))
+            GROUP BY e.subscription_id) AS c
+        JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.subscription_id = c.subscription_id
+        JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+        LEFT JOIN qualified_subscriptions AS q
+            ON q.account_id = :account_id AND q.subscription_id = c.subscription_id
+        LEFT JOIN qualifications AS m
+            ON m.account_id = :account_id AND m.qualification_id = q.qualification_id
+        GROUP BY 1 ORDER BY 1
+        """,
+        day=issue.date,
+    )
+    return [Change(REMOVAL, reason, Count(*counts)) for reason, *counts in found]
 
 
 def _sums(name: str) -> str:

@@ -13,6 +13,7 @@ from masthead.store.books.derived_values import decimal_of
 from masthead.store.books.issue import check_publication
 from masthead.store.books.mail_file import address_of
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.stored_expiry_dates import LEFT_OF_TERMS
 
 LETTER = (
     "effort",
@@ -192,12 +193,13 @@ DISPUTED = """
 
 _DUE = f"""
     WITH present_terms AS (
-        SELECT s.*, t.term_id FROM subscriptions AS s
+        SELECT s.*, {LEFT_OF_TERMS} AS left_of_terms, t.term_id FROM subscriptions AS s
         JOIN terms AS t ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
             AND t.term_id = {PRESENT_TERM}
         WHERE s.account_id = :account_id AND s.renew_campaign_active = 1
-            AND s.cancelled_on IS NULL AND s.issues <> -1 AND t.ended_at IS NULL {{of_one}}
-            AND (s.issues = 0 OR s.issues <= (SELECT max(p.issues_left) FROM renewal_efforts AS p
+            AND s.cancelled_on IS NULL AND t.ended_at IS NULL {{of_one}}
+            AND (s.issues = 0 OR {LEFT_OF_TERMS} BETWEEN 1 AND (
+                SELECT max(p.issues_left) FROM renewal_efforts AS p
                 WHERE p.account_id = :account_id AND p.publication_id = s.publication_id))
             AND NOT EXISTS (SELECT 1 FROM suspensions AS h WHERE h.account_id = :account_id
                 AND h.subscription_id = s.subscription_id AND h.from_date <= :day
@@ -211,7 +213,7 @@ _DUE = f"""
                     WHERE u.account_id = :account_id AND u.subscription_id = s.subscription_id
                         AND u.term_id = t.term_id AND u.status = 'refused'))
     ), reckoned AS (
-        SELECT n.*, CASE WHEN n.issues > 0 THEN n.issues ELSE -(
+        SELECT n.*, CASE WHEN n.left_of_terms > 0 THEN n.left_of_terms ELSE -(
             SELECT count(*) FROM issues AS i
             WHERE i.account_id = :account_id AND i.publication_id = n.publication_id
                 AND i.closed_at IS NOT NULL AND i.date > (
@@ -236,15 +238,17 @@ _DUE = f"""
 """The subscriptions with a due letter, each with its current term and its effort: the last one that
 is due at this number of issues left or more. The current term is :data:`PRESENT_TERM`; one that
 ended was refunded. Issues that were closed after the last regular issue make the issues left
-negative. Subscriptions that renew automatically get no letters, unless that was refused."""
+negative. Subscriptions that renew automatically get no letters, unless that was refused. Who is
+qualified as well gets them by the issues of the terms, and none after the last one of these
+(decisions, "Who pays and is qualified")."""
 
 
-_SENT = """
+_SENT = f"""
     WITH due AS (
-        SELECT s.*, n.term_id, n.effort, s.issues AS issues_left FROM renewals_sent AS n
+        SELECT s.*, n.term_id, n.effort, {LEFT_OF_TERMS} AS issues_left FROM renewals_sent AS n
         JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = n.subscription_id
-        WHERE n.account_id = :account_id AND n.sent_on = :day {of_one}
+        WHERE n.account_id = :account_id AND n.sent_on = :day {{of_one}}
             AND NOT EXISTS (SELECT 1 FROM subscribers AS d WHERE d.account_id = :account_id
                 AND d.subscriber_id = s.subscriber_id AND d.delete_date IS NOT NULL)
     )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store import deletions
+from masthead.store.books import audit_figures
 from masthead.store.books.derived_values import add_kinds, write_balances
 from masthead.store.books.earning import earn_by_months, take_back
 from masthead.store.books.issue import Issue, newest_closed
@@ -137,6 +138,7 @@ class Undoing:
         self._remove_deliveries()
         self._begin_terms_again()
         undo_lapses(self._books, self._main_list_id)
+        audit_figures.forget_removals(self._books, self._issue.issue_id)
         lists = self._remove_lists()
         earn_by_months(self._books, self._issue)
         write_balances(self._books, self._keys)

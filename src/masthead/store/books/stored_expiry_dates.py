@@ -26,12 +26,16 @@ IS_QUALIFIED = "q.served = 1 AND q.lapsed_by IS NULL"
 
 _QUALIFIED = f"""qualified_subscriptions AS q ON q.account_id = :account_id
     AND q.subscription_id = s.subscription_id AND {IS_QUALIFIED} AND s.cancelled_on IS NULL"""
-_LEFT = """CASE WHEN q.subscription_id IS NULL THEN s.issues ELSE (
+_OF_TERMS = """(
         SELECT CASE WHEN min(t.issues_left) < 0 THEN -1
             ELSE coalesce(CAST(sum(t.issues_left) AS BIGINT), 0) END
         FROM terms AS t WHERE t.account_id = :account_id
-            AND t.subscription_id = s.subscription_id AND t.issues_left <> 0) END"""
-"""The issues left of the terms alone: a subscription that is qualified has every issue."""
+            AND t.subscription_id = s.subscription_id AND t.issues_left <> 0)"""
+_LEFT = f"CASE WHEN q.subscription_id IS NULL THEN s.issues ELSE {_OF_TERMS} END"
+LEFT_OF_TERMS = f"CASE WHEN s.issues = -1 THEN {_OF_TERMS} ELSE s.issues END"
+"""The issues left of the terms of a subscription ``s``: one that is qualified has every issue.
+
+It is -1 for an unlimited term, and 0 for a subscription that goes by its qualification alone."""
 
 _UNTIL = f"""(SELECT q.valid_until FROM qualified_subscriptions AS q
     WHERE q.account_id = :account_id AND q.subscription_id = subscriptions.subscription_id

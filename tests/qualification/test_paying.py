@@ -1,0 +1,71 @@
+"""Readers who pay for a title for which they are qualified, and those who only qualify."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from masthead.books import erasure, issues, renewals
+from masthead.errors import BadInput
+from tests.circulation.test_closing import term
+from tests.circulation.test_due_letters import letters_of
+from tests.qualification.faults import FAULT_OF_LETTERS
+from tests.qualification.press import CHIEF, qualify, said
+
+if TYPE_CHECKING:
+    from tests.circulation.desk import Desk
+
+
+def pay(desk: Desk, whose: int, *terms: dict[str, Any]) -> None:
+    """Let the terms of a subscription be these."""
+    for each in terms:
+        desk.put("terms", **{"copies": 1, "subscription_id": whose} | each)
+    desk.refresh()
+
+
+def test_who_pays_gets_renewal_letters_by_the_issues_that_are_paid(
+    press: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """decisions, "Who pays and is qualified"."""
+    renewals.set_effort(press.books, renewals.Effort(1, 1, 3))
+    renewals.set_effort(press.books, renewals.Effort(1, 2, 0))
+    first, second, third = (
+        qualify(press, reader, "2026-03-02", said(CHIEF)).subscription_id for reader in (1, 2, 3)
+    )
+    pay(press, first, term(1, first, 12, 2))
+    pay(press, second, term(2, second, 12, 0))
+    pay(press, third, term(3, third, 12, 2), term(4, third, -1, -1))
+    assert {each["issues"] for each in press.table("subscriptions")} == {-1}
+    (letter,) = letters_of(press)
+    assert (letter["subscription_id"], letter["issues_left"], letter["effort"]) == (first, 2, 1)
+    with monkeypatch.context() as patch:
+        times = FAULT_OF_LETTERS(patch)
+        assert letters_of(press) == []
+        assert times() > 0
+    press.to("2026-04-30")
+    for issue in (5, 6):
+        issues.close(press.books, issue)
+    assert letters_of(press) == []
+
+
+def test_who_only_qualifies_is_erased_without_a_question(press: Desk) -> None:
+    """decisions, "Erasing who only qualifies": the subscription ends, and nothing is booked."""
+    found = qualify(press, 1, "2026-03-02", said(CHIEF))
+    assert erasure.left(press.books, 1) == []
+    done = erasure.erase(press.books, 1)
+    assert [each.said for each in done.ended] == ["Forge: free by a qualification"]
+    assert done.sentence.endswith(f"; subscription was cancelled: {found.subscription_id}")
+    shown = press.subscription(found.subscription_id)
+    assert (shown["issues"], shown["cancelled_on"]) == (0, "2026-04-15")
+    assert issues.close(press.books, 5).entries == 0
+    assert press.table("revenue") == []
+
+
+def test_who_pays_and_is_qualified_is_erased_only_with_an_answer(press: Desk) -> None:
+    """decisions, "Readers who are erased or deleted": the issues are those that were paid."""
+    key = qualify(press, 1, "2026-03-02", said(CHIEF)).subscription_id
+    pay(press, key, term(1, key, 12, 2))
+    with pytest.raises(BadInput, match="Forge: 2 issues left"):
+        erasure.erase(press.books, 1)
+    assert erasure.erase(press.books, 1, "earn").ended[0].issues == 2
