@@ -8,7 +8,7 @@ import pytest
 
 from masthead.books import erasure, issues, renewals
 from masthead.errors import BadInput
-from tests.circulation.test_closing import term
+from tests.circulation.test_closing import balances, term
 from tests.circulation.test_due_letters import letters_of
 from tests.qualification.faults import FAULT_OF_LETTERS
 from tests.qualification.press import CHIEF, qualify, said
@@ -47,6 +47,16 @@ def test_who_pays_gets_renewal_letters_by_the_issues_that_are_paid(
     for issue in (5, 6):
         issues.close(press.books, issue)
     assert letters_of(press) == []
+
+
+def test_after_the_last_paid_issue_the_qualification_says_until_when(press: Desk) -> None:
+    """decisions, "Issues of who qualifies": closing writes the date that refreshing computes."""
+    key = qualify(press, 1, "2023-05-20", said(CHIEF)).subscription_id
+    pay(press, key, term(1, key, 12, 1))
+    assert press.subscription(key)["date_expired"] == "2026-05-31"
+    issues.close(press.books, 5)
+    assert press.subscription(key)["date_expired"] == "2026-05-19"
+    balances(press)
 
 
 def test_who_only_qualifies_is_erased_without_a_question(press: Desk) -> None:

@@ -17,7 +17,7 @@ from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.qualified_copies import LAPSED_WITH, note_lapses
 from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving
-from masthead.store.books.stored_expiry_dates import calendar_of, write_expiry_dates
+from masthead.store.books.stored_expiry_dates import IS_QUALIFIED, calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
 _CHANGED, _DATES = "books_changed", "books_simple"
@@ -257,8 +257,9 @@ def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList
 
     Each subscription has one issue fewer left, and one fewer issue is coming, so most dates stay
     the same: the date for this number of issues left, without suspensions and missed issues. The
-    date is computed again only for subscriptions that have another one, or whose open suspension
-    skipped this issue.
+    date is computed again only for subscriptions that have another one, whose open suspension
+    skipped this issue, or that pay and are qualified: after the last paid issue it is the last day
+    of the qualification.
     """
     calendar = calendar_of(books, issue.publication_id)
     kinds = books.column_as(
@@ -287,6 +288,11 @@ def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList
         JOIN {lists.keys_in(_DATES)} AS n ON n.key = s.issues
         WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id
             AND s.date_expired IS DISTINCT FROM n.text
+        UNION
+        SELECT e.subscription_id FROM mailing_list_entries AS e JOIN qualified_subscriptions AS q
+            ON q.account_id = :account_id AND q.subscription_id = e.subscription_id
+        WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id
+            AND e.qualification_id IS NULL AND {IS_QUALIFIED}
         UNION
         SELECT a.subscription_id FROM suspensions AS a JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = a.subscription_id
