@@ -36,6 +36,14 @@ QUALIFICATION_OF_ENTRY = """
         ON q.account_id = :account_id AND q.subscription_id = e.subscription_id
     """
 
+_IS_NOT_AMONG_THEM = """
+    s.subscription_id NOT IN (
+        SELECT g.subscription_id FROM subscription_issues AS g
+        WHERE g.account_id = :account_id AND g.issue_id = :issue_id)
+    """
+"""As ``HAS_NOT_GOT_IT``, within the transaction that delivers an issue. PostgreSQL has no
+statistics of its rows yet: it would compare each reader with each of them; this it hashes."""
+
 _HAS_NO_TERM = f"({OLDEST_TERM}) IS NULL"
 _OUT_OF_A_TERM = f"""
     ({has_paid("s")} OR EXISTS (SELECT 1 FROM terms AS t
@@ -154,7 +162,7 @@ class QualifiedCopies:
             """,
             issue_id=self._issue.issue_id,
         )
-        return "" if is_new or HAS_NOT_GOT_IT in self._conditions else f" AND {HAS_NOT_GOT_IT}"
+        return "" if is_new or HAS_NOT_GOT_IT in self._conditions else f" AND {_IS_NOT_AMONG_THEM}"
 
     def _qualified(self, more: str) -> str:
         """Return the FROM item of those who are qualified on the issue's date and served."""
