@@ -14,7 +14,7 @@ from masthead.cli import cli
 from tests.cli.books_commands import REFUSED, books_commands, write_orders
 from tests.cli.test_usage import COMMANDS
 from tests.conftest import KINDS
-from tests.loading.publisher import SMALL
+from tests.loading.publisher import write_small
 from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ def test_no_thread_lives_on_when_a_command_has_ended(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "in").mkdir()
-    for name, text in SMALL.items():
-        (tmp_path / "in" / name).write_text(text, encoding="utf-8")
+    write_small(tmp_path / "in")
     write_orders(tmp_path)
     database = store.new_database("ends")
     run("accounts", "add", "1", database=database)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.loading.publisher import SMALL
+from tests.loading.publisher import write_small
 from tests.servers import MASTHEAD, environment, import_files, masthead, run
 
 if TYPE_CHECKING:
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """The nightly files of the small publisher."""
-    folder = tmp_path / "night"
-    folder.mkdir()
-    for name, content in SMALL.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    return folder
+    return write_small(tmp_path / "night")
 
 
 @pytest.fixture

@@ -192,6 +192,14 @@ WITH_BOOKS: dict[str, str] = {
 """The same in an account that keeps its books: an export, which only an empty account takes."""
 
 
+def write_small(folder: Path) -> Path:
+    """Write the files of the small publisher into a new folder, and return it."""
+    folder.mkdir()
+    for name, text in SMALL.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
 class Publisher:
     """An account of a database, loaded and looked at without a process between."""
 

@@ -26,15 +26,20 @@ def removed(desk: Desk, issue: int) -> dict[object, object]:
     return {row[2]: row[5] for row in report.rows if row[:2] == ("change", "removal")}
 
 
-def check(desk: Desk) -> None:
-    """Let readers lapse with June; two of them answer again before its file is written."""
-    qualify(desk, 3, "2022-01-10", said(CHIEF))
+def let_two_lapse(desk: Desk) -> None:
+    """Close May, which two readers get, and June, by which both have lapsed."""
     for reader in (1, 2):
         qualify(desk, reader, "2023-05-20", said(CHIEF))
     desk.to("2026-04-30")
     issues.close(desk.books, MAY)
     desk.to("2026-05-31")
     issues.close(desk.books, JUNE)
+
+
+def check(desk: Desk) -> None:
+    """Let readers lapse with June; two of them answer again before its file is written."""
+    qualify(desk, 3, "2022-01-10", said(CHIEF))
+    let_two_lapse(desk)
     assert removed(desk, JUNE) == {"lapsed": 2}
     issues.reopen(desk.books, JUNE)
     assert [row["part"] for row in desk.table("audit_figures")] == []
@@ -61,12 +66,7 @@ def test_a_removal_has_the_reason_of_the_closing(press: Desk) -> None:
 
 def test_a_gap_list_before_the_file_judges_again(press: Desk) -> None:
     """decisions, "When the reason of a removal is judged": who is on it is removed no more."""
-    for reader in (1, 2):
-        qualify(press, reader, "2023-05-20", said(CHIEF))
-    press.to("2026-04-30")
-    issues.close(press.books, MAY)
-    press.to("2026-05-31")
-    issues.close(press.books, JUNE)
+    let_two_lapse(press)
     qualify(press, 1, "2026-05-31", said(CHIEF))
     press.to("2026-06-03")
     qualify(press, 2, "2026-06-03", said(CHIEF))

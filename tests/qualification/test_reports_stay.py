@@ -21,7 +21,7 @@ from masthead.errors import MastheadError
 from masthead.store import open_store
 from tests.circulation.desk import ACTOR
 from tests.cli.books_commands import books_commands, write_orders
-from tests.loading.publisher import SMALL
+from tests.loading.publisher import write_small
 from tests.long import LONG_ON_SQLITE, ONLY_LONG
 from tests.qualification.press import CHIEF, ENGINEER, LARGE, STUDENT, qualify, said
 
@@ -112,9 +112,7 @@ def test_no_command_changes_a_frozen_report(
     They are called twice: what was refused because another one came first may work then.
     """
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "in").mkdir()
-    for name, text in SMALL.items():
-        (tmp_path / "in" / name).write_text(text, encoding="utf-8")
+    write_small(tmp_path / "in")
     write_orders(tmp_path)
     database = store.new_database("reports-stay")
     commands = books_commands(".")

@@ -69,8 +69,8 @@ def erase(
 
     The same operation cancels subscriptions that have issues or money left. Unless ``leave_traces``
     is set, it then rewrites the file of an embedded database, so that the file has no trace of the
-    data. Subscriptions that only go by a qualification are cancelled as well: they have no money
-    about which to ask. Raises NotFound if there is no such account or subscriber. Raises BadInput,
+    data. Subscriptions that go only by a qualification are cancelled too; they have no money
+    to refund or keep. Raises NotFound if there is no such account or subscriber. Raises BadInput,
     which lists what is left, if something is left and ``money`` is None.
     """
     with books.read() as reading:

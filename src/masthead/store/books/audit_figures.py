@@ -66,10 +66,10 @@ def frozen(reading: Reading, issue_id: int) -> list[Figure]:
 
 
 def note_removals(books: Operation, issue_id: int, publication_id: int) -> None:
-    """Store why readers of the issue before are on no list of an issue, by the rules of now.
+    """Store why readers of the issue before are on no list of an issue.
 
-    Call it after a list of an issue without a file was made: who could get a copy then has got one.
-    Titles that are not free have no audit report, so nothing is stored for them.
+    Call it after making a list of an issue that has no file yet; the reasons are those of that
+    time. Nothing is stored for titles without a form, since they have no audit report.
     """
     if find_form(books, publication_id) is None:
         return
@@ -82,9 +82,9 @@ def note_removals(books: Operation, issue_id: int, publication_id: int) -> None:
 def note_removals_of_next(
     books: Operation, issue_id: int, publication_id: int, mailing_list_id: int
 ) -> None:
-    """Add those on a new gap list of an issue who are on no list of the next one, if it is closed.
+    """Store why readers on a new gap list of an issue are on no list of the next issue.
 
-    Nothing is added if the figures of the next issue are frozen.
+    Nothing is stored if the next issue is open, or if its figures are frozen.
     """
     next_one = books.row_as(
         tuple[int, bool],
@@ -279,7 +279,8 @@ _WHY_GONE = f"""
 def _changes(reading: Reading, issue: IssueLists, before: IssueLists | None) -> list[Change]:
     """Return the issue before, and what is new or gone since, by reason.
 
-    Without noted removals there are none, or the title had no form when the lists were made.
+    If no removals are stored, they are counted now: either there are none, or the title had no form
+    when the lists were made.
     """
     found = reading.rows_as(
         tuple[int, int, str, int, int, int, int, int, int, int],
@@ -310,7 +311,7 @@ def _changes(reading: Reading, issue: IssueLists, before: IssueLists | None) -> 
 
 
 def _gone(reading: Reading, issue: IssueLists, then: Sequence[int]) -> list[Change]:
-    """Return who was on the lists ``then`` and is on none of the issue, by the reason of now."""
+    """Count who was on the lists ``then`` and is on no list of the issue, by the present reason."""
     copies = "coalesce(e.copies, 0)"
     found = reading.rows_as(
         tuple[str, int, int, int, int],

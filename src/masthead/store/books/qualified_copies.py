@@ -41,8 +41,9 @@ _IS_NOT_AMONG_THEM = """
         SELECT g.subscription_id FROM subscription_issues AS g
         WHERE g.account_id = :account_id AND g.issue_id = :issue_id)
     """
-"""As ``HAS_NOT_GOT_IT``, within the transaction that delivers an issue. PostgreSQL has no
-statistics of its rows yet: it would compare each reader with each of them; this it hashes."""
+"""``HAS_NOT_GOT_IT``, for the transaction that has just delivered the issue. PostgreSQL has no
+statistics of the new rows yet: it would answer NOT EXISTS by a nested loop over all of them, and
+answers NOT IN by a hash table."""
 
 _HAS_NO_TERM = f"({OLDEST_TERM}) IS NULL"
 _OUT_OF_A_TERM = f"""

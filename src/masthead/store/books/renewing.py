@@ -238,9 +238,9 @@ _DUE = f"""
 """The subscriptions with a due letter, each with its current term and its effort: the last one that
 is due at this number of issues left or more. The current term is :data:`PRESENT_TERM`; one that
 ended was refunded. Issues that were closed after the last regular issue make the issues left
-negative. Subscriptions that renew automatically get no letters, unless that was refused. Who is
-qualified as well gets them by the issues of the terms, and none after the last one of these
-(decisions, "Who pays and is qualified")."""
+negative. Subscriptions that renew automatically get no letters, unless that was refused. Readers
+who are qualified too get letters by the issues of their terms, and none after the last of these
+issues (decisions, "Who pays and is qualified")."""
 
 
 _SENT = f"""
