@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from openpyxl import load_workbook
 
 from masthead.circulation.expiry_report import Expiring, Schedule, expiries
 from masthead.circulation.tables import Series
@@ -260,6 +261,21 @@ def test_renewals_say_what_became_of_the_letters(
     assert [row[1] for row in rows] == ["1", "2", "3", ""]
 
 
+@SHORT_ON_SQLITE
+def test_a_workbook_has_the_same_figures_as_numbers_and_months(books: str, tmp_path: Path) -> None:
+    path = tmp_path / "liability.xlsx"
+    path.write_text("an older file")
+    masthead("report", "liability", "--account=1", "--xlsx", path, database=books)
+    assert path.stat().st_mode & 0o077 == 0
+    rows = [[cell.value for cell in row] for row in load_workbook(path)["Liability"].iter_rows()]
+    assert rows[0][:3] == ["publication", "month", "opening USD"]
+    name, month, *amounts = rows[2]
+    assert isinstance(month, datetime)
+    assert (name, f"{month:%Y-%m-%d}") == ("Tide", "2025-10-01")
+    assert amounts == [20, 60, 4.99, 24, 51.01]
+    assert len(rows) == len(table(books, "liability", folder=tmp_path)) + 1
+
+
 @pytest.mark.parametrize("ending", ["svg", "PNG"])
 @SHORT_ON_SQLITE
 def test_a_report_is_drawn_too(books: str, tmp_path: Path, ending: str) -> None:
@@ -279,6 +295,7 @@ def test_a_report_is_drawn_too(books: str, tmp_path: Path, ending: str) -> None:
         (("liability", "--day=2025-13-01"), "'2025-13-01' is not a day such as "),
         (("liability", "--since=2025"), "--since: '2025' is not a month such as 2026-01"),
         (("expiries", "--plot=a.pdf"), "--plot: the name of a.pdf must end in .svg or .png"),
+        (("expiries", "--xlsx=a.csv"), "--xlsx: the name of a.csv must end in .xlsx"),
     ],
 )
 def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said: str) -> None:

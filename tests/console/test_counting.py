@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
+from openpyxl import load_workbook
 
 from masthead.books import catalogue
 from masthead.books.figures import figures_of
@@ -170,6 +172,10 @@ def test_a_report_is_shown_as_soon_as_it_is_counted(small: Desk) -> None:
         shown = until(browser, "/reports/liability", "30.00")
         assert "/reports/liability/csv" in shown
         assert "30.00" in browser.get("/reports/liability/csv").text
+        workbook = browser.get("/reports/liability/xlsx")
+        assert workbook.headers["content-disposition"] == 'attachment; filename="liability.xlsx"'
+        sheet = load_workbook(io.BytesIO(workbook.content))["Liability"]
+        assert 30 in [cell.value for row in sheet.iter_rows() for cell in row]
         plot = browser.get("/reports/liability/plot.svg")
         assert plot.headers["content-type"] == "image/svg+xml"
         for path, sentence in (

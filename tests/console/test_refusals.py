@@ -118,6 +118,7 @@ MAY: dict[str, set[str]] = {
     "/reports": EVERYBODY,
     "/reports/{kind}": EVERYBODY,
     "/reports/{kind}/csv": EVERYBODY,
+    "/reports/{kind}/xlsx": EVERYBODY,
     "/reports/{kind}/plot.svg": EVERYBODY,
     "/lists": EVERYBODY,
     "/lists/{id:int}": EVERYBODY,

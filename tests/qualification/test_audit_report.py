@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 DAYS = st.dates(date(2004, 1, 1), date(2032, 12, 31)).map(str)
 
+CHANGES = "Additions and removals"
+
 
 @given(DAYS, DAYS)
 def test_age_is_reckoned_like_validity(day: str, issue: str) -> None:
@@ -83,3 +85,8 @@ def test_a_report_counts_the_qualified_copies_of_a_closed_issue(press: Desk) -> 
     report = audit_report.of_issue(press.books, 5)
     assert report.rows[0][4:] == (1, 1, 1, 0)
     assert ("audit class", "chief", "web", "up to 1 year", 1, 1, 1, 0) in report.rows
+    qualified, changes = (part for part in report.parts if part.title in {"Audit classes", CHANGES})
+    assert qualified.rows == (("chief", "web", "up to 1 year", 1, 1, 1, 0),)
+    assert qualified.totals == (("all", "", "", 1, 1, 1, 0),)
+    assert changes.totals == (("this issue", "", 1, 1, 1, 0),)
+    assert sum(len(part.rows) for part in report.parts) == len(report.rows)

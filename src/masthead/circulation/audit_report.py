@@ -4,13 +4,13 @@ Rules: qualification, "The audit report". Masthead counts; it claims no bureau's
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from masthead.circulation.copy_classes import QUALIFIED
 from masthead.circulation.qualifying import valid_until
-from masthead.circulation.tables import Chart, Column, Kind, Report, Series, number_of
+from masthead.circulation.tables import Chart, Column, Kind, Part, Report, Row, Series, number_of
 from masthead.contract.subscription_types import DIGITAL, PRINTED
 
 ISSUE, COPIES, TYPE, CLASS = "issue", "copies", "type", "audit class"
@@ -193,10 +193,42 @@ def report(title: str, found: Sequence[Figure], notes: Sequence[str], day: str) 
     said = (f"{copies} for {number_of(whole.subscriptions, 'subscription')}: {others}.",)
     names = ("subscriptions", "copies", "printed", "digital")
     columns = (*_KEYS, *map(Column, names))
-    return Report(title, columns, rows, (), _chart(found), said, (*notes,), day)
+    parts = _parts(rows, columns, {*_WHOLE, CHANGE})
+    return Report(title, columns, rows, (), _chart(found), said, (*notes,), day, parts=parts)
 
 
 _KEYS = tuple(Column(name, Kind.TEXT) for name in ("part", "value", "of it", "age"))
+
+_WHOLE = frozenset({COPIES, TYPE, CLASS, STATE})
+"""The parts whose rows add up to the whole issue."""
+
+_TABLES = {
+    ISSUE: ("Issue", "issue"),
+    COPIES: ("Kinds of copies", "kind"),
+    TYPE: ("Types", "type"),
+    CLASS: ("Audit classes", "audit class", "request type", "age"),
+    ANSWER: ("Answers", "question", "answer"),
+    STATE: ("Countries and states", "country", "state"),
+    CHANGE: ("Additions and removals", "change", "reason"),
+}
+"""The title of each part's table, and the columns of what it counts."""
+
+
+def _parts(
+    rows: Sequence[Row], columns: tuple[Column, ...], with_total: Collection[str]
+) -> tuple[Part, ...]:
+    """Return the rows as a table for each part; some end with the whole as their total."""
+    whole = next(row for row in rows if row[0] == ISSUE)
+    found = []
+    for part, (title, *keys) in _TABLES.items():
+        last = 1 + len(keys)
+        own = tuple(row[1:last] + row[len(_KEYS) :] for row in rows if row[0] == part)
+        name = "this issue" if part == CHANGE else "all"
+        total = (name, *[""] * (len(keys) - 1), *whole[len(_KEYS) :])
+        head = (*(Column(key, Kind.TEXT) for key in keys), *columns[len(_KEYS) :])
+        if own:
+            found.append(Part(title, head, own, (total,) if part in with_total else ()))
+    return tuple(found)
 
 
 def average(
@@ -221,10 +253,11 @@ def average(
     merged = [Figure(*key, 0, total, 0, 0) for key, total in sums.items()]
     columns = (*_KEYS, Column("copies of all issues"), Column("average"))
     ordered = _ordered(rows)
-    return Report(title, columns, ordered, (), _chart(merged), said, (*notes,), day)
+    parts = _parts(ordered, columns, _WHOLE)
+    return Report(title, columns, ordered, (), _chart(merged), said, (*notes,), day, parts=parts)
 
 
-def _ordered(rows: tuple[tuple[str | int, ...], ...]) -> tuple[tuple[str | int, ...], ...]:
+def _ordered(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return rows by their parts; within a part, as they first occurred."""
     order = [ISSUE, COPIES, TYPE, CLASS, ANSWER, STATE, CHANGE]
     return tuple(sorted(rows, key=lambda row: order.index(str(row[0]))))

@@ -54,12 +54,22 @@ class Chart(NamedTuple):
     is_money: bool = False
 
 
+class Part(NamedTuple):
+    """A table of a report: its title of at most 31 characters, its columns, rows and totals."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    totals: tuple[Row, ...] = ()
+
+
 class Report(NamedTuple):
     """A report: its title, its table with the totals as the last rows, a chart, and sentences.
 
     ``summary`` says what the figures add up to, and what was zero; ``notes`` say what they count.
     ``day`` is the last day that counts, '' if everything booked does. ``currency`` is that of all
-    amounts.
+    amounts. ``parts`` have the same figures in several tables, if the report counts the same copies
+    in several ways.
     """
 
     title: str
@@ -71,6 +81,7 @@ class Report(NamedTuple):
     notes: tuple[str, ...] = ()
     day: str = ""
     currency: str = ""
+    parts: tuple[Part, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -80,9 +91,13 @@ class Report(NamedTuple):
     @property
     def head(self) -> list[str]:
         """The names of the columns, with the currency at amounts."""
+        return self.head_of(self.columns)
+
+    def head_of(self, columns: Sequence[Column]) -> list[str]:
+        """Return the names of some columns, with the currency at amounts."""
         return [
             f"{column.name} {self.currency}" if column.kind is Kind.MONEY else column.name
-            for column in self.columns
+            for column in columns
         ]
 
 

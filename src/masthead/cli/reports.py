@@ -1,4 +1,4 @@
-"""``masthead report``: figures from the books as a table, a CSV file and a plot."""
+"""``masthead report``: figures from the books as a table, a CSV or XLSX file, and a plot."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +17,7 @@ from masthead.extras import install
 from masthead.private_files import make_file, new_file
 from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
+from masthead.reporting.xlsx_files import write_xlsx
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -30,8 +31,9 @@ _WIDTH = "900"
 def report() -> None:
     """Reports of the books: copies, readers and money.
 
-    Each report is a table on the terminal, and with --csv and --plot also a file. It counts what
-    had happened until the end of --day. Masthead counts; it claims no audit bureau's compliance.
+    Each report is a table on the terminal, and with --csv, --xlsx and --plot also a file. It
+    counts what had happened until the end of --day. Masthead counts; it claims no audit bureau's
+    compliance.
     """
 
 
@@ -45,6 +47,12 @@ def _written(command: Command) -> Command:
     """Add the options of the files that all reports can write."""
     options = (
         click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
+        click.option(
+            "--xlsx",
+            "xlsx_path",
+            type=_FILE,
+            help="Also write it to this workbook, whose name ends in .xlsx.",
+        ),
         click.option(
             "--plot",
             "plot_path",
@@ -157,12 +165,21 @@ def audit_command(
     _show(made, **options)
 
 
-def _books(*, account: int | None, database: str, plot_path: Path | None, **_rest: Any) -> Books:
+def _books(
+    *,
+    account: int | None,
+    database: str,
+    plot_path: Path | None,
+    xlsx_path: Path | None,
+    **_rest: Any,
+) -> Books:
     """Return the books of the account. Raises BadUsage for wrong options."""
     if account is None:
         raise BadUsage("name the account with --account")
     if plot_path and plot_path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
+    if xlsx_path and xlsx_path.suffix.lower() != ".xlsx":
+        raise BadUsage(f"--xlsx: the name of {xlsx_path} must end in .xlsx")
     return Books(opened(database), account)
 
 
@@ -176,6 +193,7 @@ def _show(
     made: Report,
     *,
     csv_path: Path | None,
+    xlsx_path: Path | None,
     plot_path: Path | None,
     **_rest: Any,
 ) -> None:
@@ -185,6 +203,9 @@ def _show(
     if csv_path:
         with new_file(csv_path) as out:
             write_csv(made, out)
+    if xlsx_path:
+        _made_again(xlsx_path)
+        write_xlsx(made, xlsx_path)
     if plot_path:
         _draw(made, plot_path)
 
@@ -192,9 +213,14 @@ def _show(
 def _draw(made: Report, path: Path) -> None:
     """Draw a report's chart; raise BadUsage if a PNG needs the extra for plots."""
     drawn = svg(made, width=_WIDTH).encode() if path.suffix.lower() == ".svg" else _png(made)
+    _made_again(path)
+    path.write_bytes(drawn)
+
+
+def _made_again(path: Path) -> None:
+    """Make an empty file that only its owner may read, in place of an existing one."""
     path.unlink(missing_ok=True)
     make_file(path)
-    path.write_bytes(drawn)
 
 
 def _png(made: Report) -> bytes:

@@ -1,20 +1,18 @@
 """Mail files: the addresses of an issue's copies for a mailing house, as CSV or XLSX."""
 
 import csv
-import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from masthead.books import Books, replacements
 from masthead.books.issues import DIGITAL, PRINTED, mail_file_rows, mark_written
 from masthead.errors import BadInput
-from masthead.loading.export import harmless, is_formula
+from masthead.loading.export import harmless
+from masthead.loading.xlsx_files import Sheet, write_xlsx
 from masthead.private_files import new_file
 from masthead.store.database import Row
-
-_NOT_IN_XLSX = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 class Wanted(NamedTuple):
@@ -81,7 +79,7 @@ def _write(
             if path.suffix.lower() == ".csv":
                 count = _write_csv(unfinished, columns, found if is_raw else map(harmless, found))
             else:
-                count = _write_xlsx(unfinished, columns, found)
+                count = write_xlsx([Sheet("copies", columns, found)], unfinished)
         if not dry_run:
             unfinished.replace(path)
     except OSError as error:
@@ -98,32 +96,4 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]
         writer.writerow(columns)
         for count, row in enumerate(rows, 1):  # noqa: B007 - the count is used after the loop
             writer.writerow(row)
-    return count
-
-
-def _write_xlsx(path: Path, columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> int:
-    """Write the rows into a sheet, row by row, with all texts as texts.
-
-    A text that a spreadsheet would take for a formula if somebody edited it is marked as a text,
-    which does not change its value.
-    """
-    # Imported only here, since the import is slow.
-    from openpyxl import Workbook  # noqa: PLC0415
-    from openpyxl.cell import WriteOnlyCell  # noqa: PLC0415
-
-    with closing(Workbook(write_only=True)) as book:
-        sheet = book.create_sheet("copies")
-        sheet.append(columns)
-        count = 0
-        for count, row in enumerate(rows, 1):  # noqa: B007 - the count is used after the loop
-            cells = []
-            for value in row:
-                text = _NOT_IN_XLSX.sub("", value) if isinstance(value, str) else value
-                cell = WriteOnlyCell(sheet, text)
-                if isinstance(value, str):
-                    cell.data_type = "s"
-                    cell.quotePrefix = is_formula(value)
-                cells.append(cell)
-            sheet.append(cells)
-        book.save(path)
     return count

@@ -1,4 +1,4 @@
-"""Reports: figures from the books as a table, a plot, and a CSV file."""
+"""Reports: figures from the books as a table, a plot, and files for spreadsheets."""
 
 import io
 from collections.abc import Callable
@@ -18,10 +18,12 @@ from masthead.contract.moments import in_words
 from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
+from masthead.reporting.xlsx_files import write_xlsx
 from masthead.web.forms import id_in
 
 _OF_AN_ISSUE = ("press-run", "circulation")
 _WORDS = {Kind.TEXT, Kind.DATE}
+_WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _NAMES = {
     "press-run": "Press run",
     "circulation": "Circulation",
@@ -74,17 +76,26 @@ def csv_file(request: PageRequest) -> Response:
     made = _downloaded(request)
     out = io.StringIO(newline="")
     write_csv(made, out)
-    return Response(
-        out.getvalue().encode(),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{request.ids["kind"]}.csv"'},
-    )
+    return _file(request, out.getvalue().encode(), "csv", "text/csv; charset=utf-8")
+
+
+def xlsx_file(request: PageRequest) -> Response:
+    """Send a report as a workbook."""
+    made, out = _downloaded(request), io.BytesIO()
+    write_xlsx(made, out)
+    return _file(request, out.getvalue(), "xlsx", _WORKBOOK)
 
 
 def plot(request: PageRequest) -> Response:
     """Send the plot of a report as SVG, in the colours of the pages."""
     drawn = svg(_downloaded(request), stylesheet=static("console.css"))
     return Response(drawn, media_type="image/svg+xml")
+
+
+def _file(request: PageRequest, content: bytes, ending: str, media_type: str) -> Response:
+    name = f"{request.ids['kind']}.{ending}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 class _Asked(NamedTuple):
@@ -184,5 +195,6 @@ pages = [
     get("/reports", overview),
     get("/reports/{kind}", report),
     get("/reports/{kind}/csv", csv_file),
+    get("/reports/{kind}/xlsx", xlsx_file),
     get("/reports/{kind}/plot.svg", plot),
 ]
