@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from masthead.books import (
     cancelling,
     closed_months,
-    debit_collections,
     disputes,
     erasure,
     invoices,
@@ -23,18 +22,17 @@ from masthead.books import (
     payment_reversals,
     refunds,
     reminder_levels,
-    reminders,
     subscribers,
 )
 from masthead.books.payer_payments import Incoming
 from masthead.circulation import ordering
 from masthead.circulation.ordering import Order, Person
 from masthead.errors import MastheadError
-from tests.bank_files.debits import Status, report
-from tests.billing import bureau, debits
+from tests.billing import bureau, debiting_clerk, debits, renewing_clerk
 from tests.billing.compared import invoices_of, of_model, of_product
 from tests.billing.model import Billing, Item, Refused, Term
-from tests.billing.offers import OFFERS, fill
+from tests.billing.model_records import NOTHING
+from tests.billing.offers import BOTH, DIGITAL, OFFERS, SHIPPING, TWO_ISSUES, fill
 from tests.billing.reminder_model import levels
 from tests.billing.sums import check_sums
 
@@ -47,7 +45,12 @@ if TYPE_CHECKING:
 
 _TABLES = ("invoices", "invoice_lines", "payments", "allocations", "journal_lines", "revenue",
            "terms", "orders", "order_items", "closed_months", "subscription_issues", "mandates",
-           "debit_runs", "claims", "reminders")  # fmt: skip
+           "debit_runs", "claims", "reminders", "renewal_consents",
+           "announced_renewals")  # fmt: skip
+
+
+_OTHERS = debiting_clerk.OPERATIONS | renewing_clerk.OPERATIONS
+"""The operations of direct debit, of reminders and of automatic renewal, by their names."""
 
 
 class Differs(AssertionError):
@@ -89,7 +92,8 @@ class Clerk:
         self.history.append(f"{name} {given}")
         before = self._rows()
         kept = pickle.dumps(self.model)
-        is_done = bool(getattr(self, f"_{name}")(**given))
+        other = _OTHERS.get(name)
+        is_done = bool(other(self, **given) if other else getattr(self, f"_{name}")(**given))
         if not is_done:
             self.model = pickle.loads(kept)
             if self._rows() != before:
@@ -101,7 +105,7 @@ class Clerk:
     def _rows(self) -> list[Any]:
         return [self.desk.table(name) for name in _TABLES]
 
-    def _both(
+    def both(
         self,
         product: Callable[[], object],
         model: Callable[[], object],
@@ -150,7 +154,8 @@ class Clerk:
     def _payment_id(self, payment: int) -> int:
         return int(self.desk.table("payments")[payment]["payment_id"])
 
-    def _day(self, days: int) -> str:
+    def day(self, days: int) -> str:
+        """Return the day that is so many days from today."""
         return f"{date.fromisoformat(self.model.today) + timedelta(days)}"
 
     # The operations
@@ -166,20 +171,25 @@ class Clerk:
         made = []
         for offer in offers:
             net, tax, lines = OFFERS[offer]
+            if offer == TWO_ISSUES:
+                net, tax = self.model.renewals.net, self.model.renewals.tax
+                lines = ((1, 2, net),)
             terms = [Term(next(begun)["subscription_id"], many, cents) for _, many, cents in lines]
-            made.append(Item(net, tax, terms))
-        self.model.order(payer, made, is_paid=is_paid)
+            digital = DIGITAL if offer == BOTH else NOTHING
+            made.append(Item(net, tax, terms, digital=digital))
+        shipping = SHIPPING.get(list(offers).count(BOTH), NOTHING)
+        self.model.order(payer, made, is_paid=is_paid, shipping=shipping)
         return True
 
     def _pay(
         self, payer: int, cents: int, invoice: int | None = None, fee: int = 0, days: int = 0
     ) -> bool:
-        day = self._day(days)
+        day = self.day(days)
         number = None if invoice is None else self.number(invoice)
         who = payer if invoice is None else None
         if invoice is not None:
             payer = self.model.invoices[invoice].payer
-        return self._both(
+        return self.both(
             lambda: payer_payments.add(
                 self.desk.books, Incoming(cents, day, fee=fee), invoice=number, subscriber_id=who
             ),
@@ -187,15 +197,15 @@ class Clerk:
         )
 
     def _reverse(self, payment: int, fee: int = 0, days: int = 0) -> bool:
-        key, day = self._payment_id(payment), self._day(days)
-        return self._both(
+        key, day = self._payment_id(payment), self.day(days)
+        return self.both(
             lambda: payment_reversals.reverse(self.desk.books, key, fee=fee, day=day),
             lambda: self.model.reverse(payment, fee=fee, day=day),
         )
 
     def _pay_back(self, payer: int, cents: int | None = None, days: int = 0) -> bool:
-        day = self._day(days)
-        return self._both(
+        day = self.day(days)
+        return self.both(
             lambda: payer_payments.pay_back(self.desk.books, payer, cents, day=day),
             lambda: self.model.pay_back(payer, cents, day=day),
         )
@@ -205,10 +215,10 @@ class Clerk:
 
         def model() -> None:
             self.model.end_everything(found)
-            if not self.model.note(found):
+            if not self.model.note(found, with_shipping=True):
                 raise Refused
 
-        return self._both(lambda: invoices.cancel(self.desk.books, self.number(invoice)), model)
+        return self.both(lambda: invoices.cancel(self.desk.books, self.number(invoice)), model)
 
     def _refund(self, invoice: int, item: int, cents: int | None = None) -> bool:
         found, of, item_id = self._item(invoice, item)
@@ -217,7 +227,7 @@ class Clerk:
             self.model.refund(found, of, cents)
             self.model.note(found)
 
-        return self._both(
+        return self.both(
             lambda: refunds.refund(self.desk.books, self.order_id(invoice), item_id, cents), model
         )
 
@@ -231,20 +241,20 @@ class Clerk:
             self.model.allow(found, of, cents)
             self.model.note(found)
 
-        return self._both(
+        return self.both(
             lambda: invoices.credit(self.desk.books, self.number(invoice), cents, item_id=item_id),
             model,
         )
 
     def _write_off(self, invoice: int, *, keep: bool) -> bool:
-        return self._both(
+        return self.both(
             lambda: invoices.write_off(self.desk.books, self.number(invoice), keep=keep),
             lambda: self.model.write_off(self.model.invoices[invoice], keep=keep),
         )
 
     def _dispute(self, invoice: int) -> bool:
         order_id = self.order_id(invoice)
-        return self._both(
+        return self.both(
             lambda: disputes.dispute(self.desk.books, order_id, "never ordered"),
             lambda: self.model.dispute(self.model.invoices[invoice]),
         )
@@ -252,7 +262,7 @@ class Clerk:
     def _settle(self, invoice: int, *, is_upheld: bool) -> bool:
         """Settle the dispute of an order."""
         order_id = self.order_id(invoice)
-        return self._both(
+        return self.both(
             lambda: disputes.settle(self.desk.books, order_id, is_upheld=is_upheld),
             lambda: self.model.settle_dispute(self.model.invoices[invoice], is_upheld=is_upheld),
         )
@@ -274,7 +284,7 @@ class Clerk:
             if after is None:
                 self.model.end_subscriptions({key: refund})
 
-        return self._both(
+        return self.both(
             lambda: cancelling.cancel(self.desk.books, key, refund=refund, after_issue=after),
             model,
             may_refuse=True,
@@ -287,7 +297,7 @@ class Clerk:
             if key in self.model.ended:
                 self.model.go_on(key)
 
-        return self._both(lambda: cancelling.uncancel(self.desk.books, key), model, may_refuse=True)
+        return self.both(lambda: cancelling.uncancel(self.desk.books, key), model, may_refuse=True)
 
     def _erase(self, payer: int, *, refund: bool) -> bool:
         """Erase a payer; what readers still have ends before."""
@@ -301,7 +311,7 @@ class Clerk:
             self.model.debits.signed.discard(payer)
             self.model.erased.add(payer)
 
-        return self._both(
+        return self.both(
             lambda: erasure.erase(books, payer, "refund" if refund else "earn", leave_traces=True),
             model,
         )
@@ -316,7 +326,7 @@ class Clerk:
             net, tax, _ = OFFERS[0]
             self.model.order(self.model.payer_of(2), [Item(net, tax, [])], is_paid=False)
 
-        return self._both(lambda: invoices.make(self.desk.books, order_id), model)
+        return self.both(lambda: invoices.make(self.desk.books, order_id), model)
 
     def _close(self, publication: int, gap: bool = False) -> bool:
         """Close the next issue of a publication, or make a gap list of the latest one."""
@@ -330,7 +340,7 @@ class Clerk:
             else:
                 issues.close(self.desk.books, issue)
 
-        return self._both(product, lambda: self._deliver(issue, before), may_refuse=True)
+        return self.both(product, lambda: self._deliver(issue, before), may_refuse=True)
 
     def _delivered(self) -> dict[tuple[int, int], int]:
         return {
@@ -362,7 +372,7 @@ class Clerk:
         closed = self._issues(publication, is_closed=True)
         if not closed:
             return False
-        return self._both(
+        return self.both(
             lambda: issues.reopen(self.desk.books, closed[-1]),
             lambda: self._undo(closed[-1]),
             may_refuse=True,
@@ -374,62 +384,40 @@ class Clerk:
                 self.model.go_on(key)
         self.model.undo(issue)
 
-    def _merge(self, kept: int, gone: int) -> bool:
+    def _merge(self, kept: int, gone: int, *, keep_both: bool = True) -> bool:
+        """Merge two payers, and what both subscribe to unless both are kept."""
+        before = self._merged()
         if kept != gone:
             self.payers.remove(gone)
-        return self._both(
-            lambda: subscribers.merge(self.desk.books, kept, gone, keep_both=True),
-            lambda: self._merge_in_model(kept, gone),
+
+        def model() -> None:
+            if kept == gone:
+                raise Refused
+            self.model.merge(kept, gone)
+            for other in self._merged().items() - before.items():
+                self.model.merge_subscriptions(*other)
+
+        return self.both(
+            lambda: subscribers.merge(self.desk.books, kept, gone, keep_both=keep_both), model
         )
 
-    def _merge_in_model(self, kept: int, gone: int) -> None:
-        if kept == gone:
-            raise Refused
-        self.model.merge(kept, gone)
-
-    def _sign(self, payer: int) -> bool:
-        debits.sign(self.desk, payer)
-        self.model.debits.signed.add(payer)
-        return True
-
-    def _hand_in(self, days: int) -> bool:
-        """Hand in what can be collected so many days from today."""
-        day = self._day(days)
-        debits.run(self.desk, day)
-        self.model.debits.hand_in(self.model, day)
-        return True
-
-    def _collect(self) -> bool:
-        """The bank has collected the last run today."""
-        run = len(self.model.debits.runs)
-        return self._both(
-            lambda: debit_collections.collected(self.desk.books, run, self.model.today),
-            lambda: self.model.debits.collect(self.model),
-        )
-
-    def _give_back(self, claim: int, fee: int) -> bool:
-        """Read a report of the bank, of April 14, that gives a claim back."""
-        name = str(self.desk.table("claims")[claim]["end_to_end_id"])
-        text = report(name.rpartition("-")[0], claims=[Status(name, fee=f"{fee / 100:.2f}")])
-        debits.read_report(self.desk, text)
-        self.model.debits.give_back(self.model, claim, fee=fee, day="2026-04-14")
-        return True
-
-    def _remind(self) -> bool:
-        """Send the reminders that are due today."""
-        return self._both(
-            lambda: reminders.send(self.desk.books),
-            lambda: self.model.reminders.remind(self.model),
+    def _merged(self) -> dict[int, int]:
+        """Return which subscriptions were merged into which."""
+        return dict(
+            self.desk.rows(
+                "SELECT subscription_id, merged_into FROM subscriptions "
+                "WHERE account_id = :account_id AND merged_into IS NOT NULL"
+            )
         )
 
     def _pass_days(self, days: int) -> bool:
-        self.model.today = self._day(days)
+        self.model.today = self.day(days)
         self.desk.to(self.model.today)
         return True
 
     def _close_month(self) -> bool:
         month = self.model.open_since[:7]
-        return self._both(
+        return self.both(
             lambda: closed_months.close(self.desk.books, month), self.model.close_month
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -78,8 +79,30 @@ def of_product(desk: Desk) -> dict[str, Any]:
             for row in table("terms")
         ],
         "months": [row["month_id"] for row in table("closed_months")][-1:],
+        "digital": _digital(desk),
+        "consents": [
+            (row["subscription_id"], row["stopped_on"] is None) for row in table("renewal_consents")
+        ],
+        "announced renewals": [
+            (
+                *(row["subscription_id"], row["price"], row["tax"]),
+                *(row["announced_on"], row["renews_on"], row["status"]),
+            )
+            for row in table("announced_renewals")
+        ],
         "balances": {name: cents for name, cents in balances.items() if cents},
     }
+
+
+def _digital(desk: Desk) -> dict[str, int]:
+    """Return net and tax of all lines with digital goods, less those of credit notes."""
+    notes = {row["invoice_id"] for row in desk.table("invoices") if row["kind"] == "credit_note"}
+    found = Counter[str]()
+    for row in desk.table("invoice_lines"):
+        if row["goods"] == "digital":
+            sign = -1 if row["invoice_id"] in notes else 1
+            found.update(net=sign * row["net"], tax=sign * row["tax"])
+    return {name: cents for name, cents in found.items() if cents}
 
 
 def of_model(model: Billing) -> dict[str, Any]:
@@ -118,6 +141,12 @@ def of_model(model: Billing) -> dict[str, Any]:
         "months": []
         if (first.year, first.month) < (began.year, began.month)
         else [first.year * 100 + first.month],
+        "digital": {name: cents for name, cents in model.digital.items() if cents},
+        "consents": model.renewals.consents,
+        "announced renewals": [
+            (each.subscription, each.net, each.tax, each.announced_on, each.day, each.state)
+            for each in model.renewals.announced
+        ],
         "balances": balances(model),
     }
 
@@ -136,6 +165,7 @@ def balances(model: Billing) -> dict[str, int]:
         "deferred": -sum(term.unearned for term in terms),
         "revenue": -sum(term.earned for term in terms),
         "product_revenue": -model.products,
+        "shipping_revenue": -model.shipping,
         "reminder_fees": -sum(
             each.paid.total() for each in model.invoices if each.is_fee and not each.open
         ),

@@ -28,7 +28,7 @@ _CENTS = st.sampled_from([None, None, 0, 1, 99, 107, 300, 801])
 _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "order": {
         "payer": _PICK,
-        "offers": st.lists(st.integers(0, 3), min_size=1, max_size=2),
+        "offers": st.lists(st.integers(0, 5), min_size=1, max_size=2),
         "is_paid": _SELDOM,
     },
     "pay": {
@@ -52,7 +52,7 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "make": {"order_id": st.sampled_from(EARLIER)},
     "close": {"publication": st.sampled_from([1, 1, 2]), "gap": _SELDOM},
     "reopen": {"publication": st.sampled_from([1, 2])},
-    "merge": {"kept": _PICK, "gone": _PICK},
+    "merge": {"kept": _PICK, "gone": _PICK, "keep_both": _YES},
     "pass_days": {"days": st.sampled_from([1, 5, 20, 40])},
     "close_month": {},
     "sign": {"payer": _PICK},
@@ -60,12 +60,16 @@ _NUMBERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "collect": {},
     "give_back": {"claim": _PICK, "fee": _FEE},
     "remind": {},
+    "agree": {"term": _PICK},
+    "disagree": {"term": _PICK},
+    "night": {},
+    "reprice": {"net": st.sampled_from([200, 300])},
 }
 """What is drawn for each operation."""
 
 _OFTEN = {"order": 5, "pay": 8, "reverse": 3, "pay_back": 2, "write_off": 2, "close": 3}
 _OFTEN |= {"credit": 2, "refund": 2, "pass_days": 4, "hand_in": 4, "collect": 4, "give_back": 4}
-_OFTEN |= {"remind": 5}
+_OFTEN |= {"remind": 5, "agree": 5, "night": 4}
 _NAMES = [name for name in _NUMBERS for _ in range(_OFTEN.get(name, 1))]
 _OF_ORDERS = {"credit", "refund", "dispute", "settle"}
 """What is done to an order, which the fee of a reminder does not have."""

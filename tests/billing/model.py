@@ -9,21 +9,28 @@ fact. Amounts are whole cents; days are ``YYYY-MM-DD``. An operation that must b
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from tests.billing.debit_model import Debits
 from tests.billing.model_records import (
+    NOTHING,
+    Amount,
     Invoice,
     Item,
     Payment,
     Refused,
     Term,
     check,
+    given_back,
     half_up,
     in_proportion,
+    most_back,
+    net_part,
     tax_back,
 )
 from tests.billing.reminder_model import Reminders
+from tests.billing.renewal_model import Renewals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,19 +53,27 @@ class Billing:
         self.erased: set[int] = set()
         self.debits = Debits()
         self.reminders = Reminders()
+        self.renewals = Renewals()
         self.ended: dict[int, tuple[int | None, bytes | None]] = {}
         """Subscriptions that have ended: with which issue, and how all was before; None instead if
         there is a credit note."""
-        self.tax = self.losses = self.products = 0
-        """What is due to the tax office, lost, and revenue of products."""
+        self.tax = self.losses = self.products = self.shipping = 0
+        """What is due to the tax office, lost, and revenue of products and of shipping."""
+        self.digital: Counter[str] = Counter()
+        """Net and tax of what is digital, on all invoices less all credit notes."""
 
     # Orders
 
-    def order(self, payer: int, items: list[Item], *, is_paid: bool) -> None:
+    def order(
+        self, payer: int, items: list[Item], *, is_paid: bool, shipping: Amount = NOTHING
+    ) -> None:
         """Take an order: its invoice uses the payer's credit; a receipt is paid at once."""
-        net, tax = sum(item.net for item in items), sum(item.tax for item in items)
-        made = Invoice(payer, items, self.today, net, tax, is_receipt=is_paid)
+        net = sum(item.net for item in items) + shipping.net
+        tax = sum(item.tax for item in items) + shipping.tax
+        made = Invoice(payer, items, self.today, net, tax, shipping, is_receipt=is_paid)
         self.invoices.append(made)
+        for item in items:
+            self.digital.update(net=item.digital.net, tax=item.digital.tax)
         if self.due_by == "invoice":
             self.tax += tax
         if is_paid:
@@ -135,6 +150,7 @@ class Billing:
         self.tax -= sign * lost_tax
         self.losses += sign * (invoice.written - lost_tax)
         self.products += sign * sum(item.net for item in invoice.products)
+        self.shipping += sign * invoice.shipping.net
 
     def reverse(self, number: int, *, fee: int = 0, day: str | None = None) -> None:
         """A payment came back."""
@@ -186,7 +202,7 @@ class Billing:
 
     def refund(self, invoice: Invoice, item: Item, cents: int | None) -> None:
         """Give money of an item back, and end it; by default what is unearned, with its tax."""
-        most = self.most_back(invoice, item)
+        most = most_back(invoice, item)
         if cents is None:
             unearned = sum(term.unearned for term in item.terms)
             cents = min(unearned + tax_back(item, unearned), most) if item.terms else most
@@ -194,27 +210,9 @@ class Billing:
         check(0 <= cents <= most, cents or not is_over)
         self.give_back(invoice, item, cents)
 
-    def most_back(self, invoice: Invoice, item: Item) -> int:
-        """What was paid of an item, tax included, and was not given back."""
-        paid = sum(t.price for t in item.terms if t.is_paid) if item.terms else item.net
-        paid += item.tax if paid == item.net else half_up(paid, item.tax, item.net)
-        is_paid = invoice.is_paid and not item.is_dropped
-        return max(paid - item.refunded, 0) if is_paid else 0
-
-    def net_part(self, invoice: Invoice, item: Item, cents: int) -> int:
-        """What of an amount that is given back is not tax."""
-        gross = item.net + item.tax
-        so_far = sum(term.refunded for term in item.terms)
-        kept = sum(term.received - term.refunded for term in item.terms)
-        if not item.terms:
-            so_far = min(half_up(item.refunded, item.net, gross), item.net)
-            kept = item.net - so_far
-        net = min(max(half_up(item.refunded + cents, item.net, gross) - so_far, 0), kept, cents)
-        return max(net, cents - max(self.most_back(invoice, item) - kept, 0))
-
     def give_back(self, invoice: Invoice, item: Item, cents: int) -> None:
         """Give back so much of an item, which ends: first what is unearned, then earned."""
-        net = self.net_part(invoice, item, cents)
+        net = net_part(invoice, item, cents)
         unearned = [term.unearned for term in item.terms]
         shares = in_proportion(min(net, sum(unearned)), unearned)
         backs = in_proportion(max(net - sum(unearned), 0), [term.earned for term in item.terms])
@@ -231,8 +229,8 @@ class Billing:
         unearned = [term.unearned for term in item.terms]
         whole = sum(unearned) + tax_back(item, sum(unearned))
         check(invoice.is_paid, item.terms)
-        check(0 < cents <= min(whole, self.most_back(invoice, item)))
-        net = min(self.net_part(invoice, item, cents), sum(unearned))
+        check(0 < cents <= min(whole, most_back(invoice, item)))
+        net = min(net_part(invoice, item, cents), sum(unearned))
         for term, part in zip(item.terms, in_proportion(net, unearned), strict=True):
             if part:
                 term.refunded, term.allowed = term.refunded + part, term.allowed + part
@@ -243,7 +241,7 @@ class Billing:
         """Give all of an order back, and end it."""
         for item in invoice.items:
             is_over = item.has_ended() if item.terms else item.is_over
-            if (most := self.most_back(invoice, item)) or not is_over:
+            if (most := most_back(invoice, item)) or not is_over:
                 self.give_back(invoice, item, most)
 
     def dispute(self, invoice: Invoice) -> None:
@@ -256,14 +254,14 @@ class Billing:
         invoice.is_disputed = False
         if is_upheld:
             self.end_everything(invoice)
-            self.note(invoice)
+            self.note(invoice, with_shipping=True)
 
     def stop(self, invoice: Invoice) -> None:
         """What an invoice would pay for ends; products were sent."""
         for item in invoice.items:
             if item.terms and not item.has_ended():
                 self.give_back(invoice, item, 0)
-        self.note(invoice)
+        self.note(invoice, with_shipping=all(item.terms for item in invoice.items))
 
     def end_subscriptions(self, ends: dict[int, bool], issue: int | None = None) -> None:
         """Subscriptions end, with a refund or without; then come the credit notes."""
@@ -300,22 +298,26 @@ class Billing:
                 for term in own:
                     term.end()
 
-    def note(self, invoice: Invoice) -> bool:
+    def note(self, invoice: Invoice, *, with_shipping: bool = False) -> bool:
         """Make the credit note of what of an order was given back or has ended since."""
-        over = []
+        over, back = [], NOTHING
         if not invoice.is_paid and not invoice.open and invoice.written:
             check(not any(term.is_due for term in invoice.terms))
             return False
         for item in invoice.items:
-            net, tax = self.given_back(item)
+            net, tax = given_back(item)
             net, tax = net - item.credited, tax - item.credited_tax
             check(net >= 0, tax >= 0)
             if net or tax:
+                self.digital.subtract(item.take_digital(net, tax))
                 item.credited, item.credited_tax = item.credited + net, item.credited_tax + tax
                 over.append((item, net, tax))
-        if not over:
+        if with_shipping:
+            back, invoice.shipping = invoice.shipping, NOTHING
+        if not over and back == NOTHING:
             return False
-        net, tax = sum(net for _, net, _ in over), sum(tax for *_, tax in over)
+        net = sum(net for _, net, _ in over) + back.net
+        tax = sum(tax for *_, tax in over) + back.tax
         self.credit_notes.append(net + tax)
         invoice.settled_on = self.today
         was_open = invoice.open
@@ -333,28 +335,12 @@ class Billing:
             self.tax -= tax - lost_tax
             self.losses -= beyond - lost_tax
             self.products -= sum(net for item, net, _ in over if not item.terms)
+            self.shipping -= back.net
         elif self.due_by == "invoice":
             self.tax -= tax
         if was_open and not invoice.open and not invoice.is_paid and invoice.paid.total():
             self.whole(invoice)
         return True
-
-    def given_back(self, item: Item) -> tuple[int, int]:
-        """Net and tax of an item that were given back, or are not due any more."""
-        if not item.terms:
-            if item.is_dropped:
-                return item.net, item.tax
-            net = min(half_up(item.refunded, item.net, item.net + item.tax), item.net)
-            return net, item.refunded - net
-        paid = unpaid = 0
-        for term in item.terms:
-            if term.is_over and term.is_paid:
-                paid += term.refunded
-            else:
-                paid += term.allowed
-                unpaid += term.price - term.allowed if term.is_over else 0
-        tax = max(item.refunded - paid, 0) + half_up(unpaid, item.tax, item.net)
-        return paid + unpaid, item.tax if paid + unpaid == item.net else min(tax, item.tax)
 
     # Losses
 
@@ -374,14 +360,15 @@ class Billing:
         tax = invoice.tax - invoice.credited_tax
         paid_tax = half_up(paid, tax, paid + lost)
         weights = [term.price - term.allowed for term in due]
-        weights += [item.net for item in invoice.products]
+        weights += [*(item.net for item in invoice.products), invoice.shipping.net]
         delivered = paid + lost - tax - sum(weights)
         rest = paid - paid_tax - delivered
         shares = in_proportion(max(rest, 0), weights)
         self.losses += max(-rest, 0)
         self.tax += paid_tax if self.due_by == "payment" else paid_tax - tax
         if paid:
-            self.products += sum(weights[len(due) :])
+            self.products += sum(weights[len(due) : -1])
+            self.shipping += weights[-1]
             self.losses += sum(weights[len(due) :]) - sum(shares[len(due) :])
         invoice.written += lost
         invoice.is_paid = paid > 0
@@ -433,6 +420,12 @@ class Billing:
             invoice.payer = kept if invoice.payer == gone else invoice.payer
         for payment in self.payments:
             payment.payer = kept if payment.payer == gone else payment.payer
+
+    def merge_subscriptions(self, gone: int, kept: int) -> None:
+        """All terms of one subscription, and its automatic renewal, are another's."""
+        for term in [term for invoice in self.invoices for term in invoice.terms]:
+            term.subscription = kept if term.subscription == gone else term.subscription
+        self.renewals.merge(gone, kept)
 
     def close_month(self) -> None:
         """The oldest open month is closed, once it has ended."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +80,22 @@ class Term:
         self.is_over = True
 
 
+class Amount(NamedTuple):
+    """A net amount and its tax."""
+
+    net: int
+    tax: int
+
+
+NOTHING = Amount(0, 0)
+
+
 @dataclass(eq=False)
 class Item:
-    """A bundle with its terms, or a product; ``refunded`` is with tax."""
+    """A bundle with its terms, or a product; ``refunded`` is with tax.
+
+    ``digital`` is how much of what is not credited is digital; the rest is printed.
+    """
 
     net: int
     tax: int
@@ -92,6 +105,20 @@ class Item:
     is_dropped: bool = False
     credited: int = 0
     credited_tax: int = 0
+    digital: Amount = NOTHING
+
+    def take_digital(self, net: int, tax: int) -> dict[str, int]:
+        """Return what of an amount to be credited is digital, which is in proportion to the rest.
+
+        The part of the printed copies is rounded down.
+        """
+        left, left_tax = self.net - self.credited, self.tax - self.credited_tax
+        (_, of_net), (_, of_tax) = (
+            in_proportion(cents, [whole - part, part])
+            for cents, whole, part in zip((net, tax), (left, left_tax), self.digital, strict=True)
+        )
+        self.digital = Amount(self.digital.net - of_net, self.digital.tax - of_tax)
+        return {"net": of_net, "tax": of_tax}
 
     def has_ended(self) -> bool:
         """Whether nothing of it is to come: neither issues nor money that is due."""
@@ -102,6 +129,8 @@ class Item:
 class Invoice:
     """An order's claim on its payer; ``paid`` is by payment, ``is_paid`` that it was whole.
 
+    ``shipping`` is what of it is not credited.
+
     The fee of a reminder has no items. ``settled_on`` is the last day on which something settled
     it or came back, ``came_back`` the last day on which a payment of it came back.
     """
@@ -111,6 +140,7 @@ class Invoice:
     issued: str
     net: int
     tax: int
+    shipping: Amount = NOTHING
     paid: Counter[int] = field(default_factory=Counter)
     credited: int = 0
     credited_tax: int = 0
@@ -170,3 +200,41 @@ def unpaid_net(invoice: Invoice) -> int:
         if not item.terms and item.is_over and not item.is_dropped
     )
     return invoice.net - (invoice.credited - invoice.credited_tax) - kept
+
+
+def most_back(invoice: Invoice, item: Item) -> int:
+    """What was paid of an item, tax included, and was not given back."""
+    paid = sum(t.price for t in item.terms if t.is_paid) if item.terms else item.net
+    paid += item.tax if paid == item.net else half_up(paid, item.tax, item.net)
+    is_paid = invoice.is_paid and not item.is_dropped
+    return max(paid - item.refunded, 0) if is_paid else 0
+
+
+def net_part(invoice: Invoice, item: Item, cents: int) -> int:
+    """What of an amount that is given back is not tax."""
+    gross = item.net + item.tax
+    so_far = sum(term.refunded for term in item.terms)
+    kept = sum(term.received - term.refunded for term in item.terms)
+    if not item.terms:
+        so_far = min(half_up(item.refunded, item.net, gross), item.net)
+        kept = item.net - so_far
+    net = min(max(half_up(item.refunded + cents, item.net, gross) - so_far, 0), kept, cents)
+    return max(net, cents - max(most_back(invoice, item) - kept, 0))
+
+
+def given_back(item: Item) -> tuple[int, int]:
+    """Net and tax of an item that were given back, or are not due any more."""
+    if not item.terms:
+        if item.is_dropped:
+            return item.net, item.tax
+        net = min(half_up(item.refunded, item.net, item.net + item.tax), item.net)
+        return net, item.refunded - net
+    paid = unpaid = 0
+    for term in item.terms:
+        if term.is_over and term.is_paid:
+            paid += term.refunded
+        else:
+            paid += term.allowed
+            unpaid += term.price - term.allowed if term.is_over else 0
+    tax = max(item.refunded - paid, 0) + half_up(unpaid, item.tax, item.net)
+    return paid + unpaid, item.tax if paid + unpaid == item.net else min(tax, item.tax)

@@ -138,6 +138,27 @@ def test_a_chargeback_that_is_upheld_credits_the_order(bureau: Desk) -> None:
     assert accounts(bureau) == {"bank": 1284, "prepayments": -1284}
 
 
+def test_shipping_is_given_back_with_the_whole_order(bureau: Desk) -> None:
+    """decisions, "When shipping is given back"."""
+    price: dict[str, Any] = {"shipping_price_id": 1, "type": "Print", "cents": 150}
+    bureau.put("shipping_prices", begins_on="2026-01-01", **price)
+    one, two = order(bureau, is_paid=True), order(bureau, is_paid=True)
+    ((item,),) = bureau.rows(
+        "SELECT order_item_id FROM order_items WHERE account_id = :account_id AND order_id = :two",
+        two=two,
+    )
+    refunds.refund(bureau.books, two, item)
+    assert [each["total"] for each in notes(bureau)] == [1284]
+    disputes.dispute(bureau.books, one, "never ordered")
+    assert "14.34 USD is refunded" in disputes.settle(bureau.books, one, is_upheld=True).sentence
+    assert [each["total"] for each in notes(bureau)] == [1284, 1434]
+    assert accounts(bureau) == {"bank": 2868, "prepayments": -2718, "shipping_revenue": -150}
+    unpaid = order(bureau)
+    disputes.dispute(bureau.books, unpaid, "never ordered")
+    disputes.settle(bureau.books, unpaid, is_upheld=True)
+    assert shown(bureau, unpaid).invoice.open_cents == 0
+
+
 def test_a_write_off_without_a_payment_costs_nothing_and_ends_the_term(bureau: Desk) -> None:
     one = order(bureau)
     done = invoices.write_off(bureau.books, number_of(bureau, one))

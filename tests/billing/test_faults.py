@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.billing.faults import FAULTS
+from tests.billing.faults_of_sales import FAULTS_OF_SALES
 from tests.billing.reminder_faults import FAULTS as FAULTS_OF_REMINDERS
 from tests.billing.story import tell
 from tests.billing.story_of_reminders import tell as tell_of_reminders
+from tests.billing.story_of_renewals import tell as tell_of_renewals
 from tests.long import LONG_ON_SQLITE, ONLY_LONG
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ ALWAYS_FOUND = {
     "a payment that comes back leaves what was earned",
     "the same is credited twice",
     "the fee of a reminder is settled before what was ordered",
+    "shipping stays when an invoice is taken back",
 }
 """Faults that the short form plants too."""
 
@@ -37,6 +40,11 @@ def test_the_story_is_what_the_model_says(shared: Desk) -> None:
 @LONG_ON_SQLITE
 def test_the_story_of_reminders_is_what_the_model_says(shared: Desk) -> None:
     tell_of_reminders(shared)
+
+
+@LONG_ON_SQLITE
+def test_the_story_of_renewals_is_what_the_model_says(shared: Desk) -> None:
+    tell_of_renewals(shared)
 
 
 @LONG_ON_SQLITE
@@ -62,6 +70,20 @@ def test_the_story_of_reminders_finds_each_fault(
     shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _finds(tell_of_reminders, FAULTS_OF_REMINDERS[fault], shared, monkeypatch)
+
+
+@LONG_ON_SQLITE
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG)
+        for fault in FAULTS_OF_SALES
+    ],
+)
+def test_the_story_of_renewals_finds_each_fault(
+    shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _finds(tell_of_renewals, FAULTS_OF_SALES[fault], shared, monkeypatch)
 
 
 def _finds(

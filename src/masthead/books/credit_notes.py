@@ -312,16 +312,25 @@ def revenue_mark(change: Operation) -> int | None:
 
 
 def credit_orders(
-    change: Operation, mark: int | None, orders: Iterable[int], reason: str | None = None
+    change: Operation,
+    mark: int | None,
+    orders: Iterable[int],
+    reason: str | None = None,
+    *,
+    with_shipping: bool = False,
 ) -> list[Invoice]:
     """Make the credit notes of what an operation gave back or ended of orders.
 
+    ``with_shipping`` is that of :func:`credit_what_ended`.
     What orders without an invoice gave back moves elsewhere: it is posted to ``clearing``. Returns
     the credit notes. Raises BadInput if an item has come back for which there is a credit note.
     """
     if mark is None:
         return []
-    notes = [credit_what_ended(change, order_id, reason) for order_id in orders]
+    notes = [
+        credit_what_ended(change, order_id, reason, with_shipping=with_shipping)
+        for order_id in orders
+    ]
     cents = ended.given_back_without_invoice(change, mark)
     post(
         change,

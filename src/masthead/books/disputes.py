@@ -95,9 +95,9 @@ class Settled(NamedTuple):
 def settle(books: Books, order_id: int, *, is_upheld: bool, dry_run: bool = False) -> Settled:
     """Settle the dispute of an order.
 
-    If it is upheld, all that was paid for the order is refunded and its issues end, as
-    ``refunds.refund`` does; an unpaid order ends. If it is rejected, all is as before the dispute.
-    Raises NotFound if there is no such order, BadInput if it is not in dispute.
+    If it is upheld, all that was paid for the order is refunded with its shipping, and its issues
+    end, as ``refunds.refund`` does; an unpaid order ends. If it is rejected, all is as before the
+    dispute. Raises NotFound if there is no such order, BadInput if it is not in dispute.
     """
     with books.change(dry_run=dry_run) as change:
         found = _found(change, order_id)
@@ -110,8 +110,9 @@ def settle(books: Books, order_id: int, *, is_upheld: bool, dry_run: bool = Fals
         if is_upheld:
             mark = revenue_mark(change)
             given = refunds.refund_everything(change, order_id)
-            credit_orders(change, mark, [order_id])
-            done = done._replace(refunded=sum(each.cents for each in given))
+            notes = credit_orders(change, mark, [order_id], with_shipping=True)
+            cents = sum(each.cents for each in given)
+            done = done._replace(refunded=sum(note.total for note in notes) or cents)
         change.say(done.sentence)
     return done
 
