@@ -74,8 +74,6 @@ INVOKERS = {"history"}
 OWN_ROWS = "(account_id = (current_setting('masthead.account_id'::text))::bigint)"
 OWN_OR_MASTERS = f"({OWN_ROWS} OR (current_setting('masthead.is_master'::text, true) = 'on'::text))"
 
-each_table = pytest.mark.parametrize("table", TABLES_BY_NAME.values(), ids=list(TABLES_BY_NAME))
-
 
 @pytest.fixture(scope="module")
 def made(store: Store) -> Iterator[Connection]:
@@ -95,11 +93,13 @@ def role_of_servers(database: Connection) -> str:
     return f"'\"{name}_server\"'::REGROLE"
 
 
-@each_table
-def test_a_table_has_the_columns_of_the_contract_under_the_account(
-    made: Connection, table: Table
-) -> None:
+def test_a_table_has_the_columns_of_the_contract_under_the_account(made: Connection) -> None:
     """design, "The store": every key begins with account_id."""
+    for table in TABLES_BY_NAME.values():
+        assert_has_the_columns_of_the_contract(made, table)
+
+
+def assert_has_the_columns_of_the_contract(made: Connection, table: Table) -> None:
     expected = [("account_id", "INTEGER"), *((c.name, c.kind.column) for c in table.columns)]
     expected += [(name, "TEXT") for name in DERIVED.get(table.name, {})]
     expected += [(name, "TEXT") for name in IN_LOWER_CASE.get(table.name, [])]
@@ -109,9 +109,9 @@ def test_a_table_has_the_columns_of_the_contract_under_the_account(
     expected += [(name, "INTEGER") for name in OF_THE_FEED.get(table.name, [])]
     found = columns(made, table.name)
     # A later migration would add columns behind the others.
-    assert sorted((column.name, column.type) for column in found) == sorted(expected)
+    assert sorted((column.name, column.type) for column in found) == sorted(expected), table.name
     key = sorted((column.place, column.name) for column in found if column.place)
-    assert [name for _, name in key] == ["account_id", *table.key]
+    assert [name for _, name in key] == ["account_id", *table.key], table.name
 
 
 def test_accounts_have_the_columns_of_the_contract(made: Connection) -> None:
@@ -127,27 +127,28 @@ def test_all_but_a_few_tables_belong_to_a_tenant(made: Connection) -> None:
     assert tables(made) == expected
 
 
-@each_table
-def test_references_are_kept_by_the_database_too_and_inside_the_account(
-    made: Connection, table: Table
-) -> None:
+def test_references_are_kept_by_the_database_too_and_inside_the_account(made: Connection) -> None:
     found = {
-        (reference.target, reference.columns)
-        for reference in references(made, table.name)
+        (table, reference.target, reference.columns)
+        for table in TABLES_BY_NAME
+        for reference in references(made, table)
         if reference.target != "accounts"
     }
     assert found == {
-        (target, ("account_id", column)) for column, target in table.references.items()
+        (table.name, target, ("account_id", column))
+        for table in TABLES_BY_NAME.values()
+        for column, target in table.references.items()
     }
 
 
-@pytest.mark.parametrize("table", TENANTS_TABLES)
-def test_keys_references_and_indexes_begin_with_the_account(made: Connection, table: str) -> None:
+def test_keys_references_and_indexes_begin_with_the_account(made: Connection) -> None:
     """design, "The store": a row cannot even refer to another tenant's."""
-    first = columns(made, table)[0]
-    # Of a kind of subscriptions anything but these may be missing, which no key allows.
-    assert (first.name, first.place) == ("account_id", 0 if table == KINDS else 1)
-    assert_all_begins_with_the_account(made, table)
+    for table in TENANTS_TABLES:
+        first = columns(made, table)[0]
+        # Of a kind of subscriptions anything but these may be missing, which no key allows.
+        place = 0 if table == KINDS else 1
+        assert (first.name, first.place) == ("account_id", place), table
+        assert_all_begins_with_the_account(made, table)
 
 
 @ON_POSTGRESQL
@@ -167,9 +168,9 @@ def test_on_a_server_the_rows_of_other_tables_do_so_too(made: Connection, table:
 
 def assert_all_begins_with_the_account(made: Connection, table: str) -> None:
     for reference in references(made, table):
-        assert reference.columns[0] == reference.target_columns[0] == "account_id"
+        assert reference.columns[0] == reference.target_columns[0] == "account_id", table
     for name, index in indexes(made, table).items():
-        assert index.columns[0] == "account_id", name
+        assert index.columns[0] == "account_id", (table, name)
 
 
 @ON_SQLITE
@@ -252,25 +253,24 @@ OF_A_STAGED_ROW = [
 
 
 @ON_POSTGRESQL
-@each_table
 def test_a_staging_table_has_the_columns_of_the_contract_and_those_made_from_them(
-    made: Connection, table: Table
+    made: Connection,
 ) -> None:
     """Each may be missing, and then has no default: the row's mask says which are there."""
-    expected = [(column.name, column.kind.column, False) for column in table.columns]
-    expected += [(name, "TEXT", False) for name in DERIVED.get(table.name, {})]
-    found = columns(made, f"staged_{table.name}")
-    assert [column[:3] for column in found] == [*OF_A_STAGED_ROW, *expected]
-    assert not made.rows(
-        "SELECT 1 FROM pg_attrdef WHERE adrelid = to_regclass(:name)", name=f"staged_{table.name}"
-    )
+    for table in TABLES_BY_NAME.values():
+        name = f"staged_{table.name}"
+        expected = [(column.name, column.kind.column, False) for column in table.columns]
+        expected += [(derived, "TEXT", False) for derived in DERIVED.get(table.name, {})]
+        assert [column[:3] for column in columns(made, name)] == [*OF_A_STAGED_ROW, *expected], name
+        defaults = "SELECT 1 FROM pg_attrdef WHERE adrelid = to_regclass(:name)"
+        assert not made.rows(defaults, name=name), name
 
 
 @ON_POSTGRESQL
-@each_table
-def test_the_rows_of_a_load_are_found_by_their_key(made: Connection, table: Table) -> None:
-    (index,) = indexes(made, f"staged_{table.name}").values()
-    assert index.columns == ("account_id", "load_id", *table.key)
+def test_the_rows_of_a_load_are_found_by_their_key(made: Connection) -> None:
+    for table in TABLES_BY_NAME.values():
+        (index,) = indexes(made, f"staged_{table.name}").values()
+        assert index.columns == ("account_id", "load_id", *table.key), table.name
 
 
 @ON_POSTGRESQL
