@@ -75,6 +75,12 @@ def _fits_citus(item: pytest.Item) -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make tests only for the kinds of database that the form has."""
+    long.choose_databases(metafunc, on_citus=metafunc.config.getoption("--citus"))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only other forms have, and with --citus what is of SQLite."""
     on_citus = config.getoption("--citus")

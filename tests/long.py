@@ -257,15 +257,8 @@ def left_out(
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
             item.add_marker(MORE_WITH_EVERY)
-        if _has_neighbour_on_sqlite(item):
-            if _is_near_sqlite(item):
-                item.add_marker(ONLY_EVERY)
-            elif item.get_closest_marker("not_on_citus"):
-                item.add_marker(_HAS_NEIGHBOUR)
-            elif _runs_on_citus(item):
-                item.add_marker(_RUNS_ON_CITUS)
-            elif _file_of(item) in FILES_SHORT_ON_SQLITE:
-                item.add_marker(_HAS_NEIGHBOUR)
+        if _has_neighbour_on_sqlite(item) and (mark := _beside_sqlite(item)):
+            item.add_marker(mark)
     if config.option.every:
         return []
     kept = {_HAS_NEIGHBOUR.mark.args, _RUNS_ON_CITUS.mark.args} if with_neighbours else set()
@@ -277,10 +270,43 @@ def left_out(
     ]
 
 
+def choose_databases(metafunc: pytest.Metafunc, *, on_citus: bool) -> None:
+    """Make a test only for the kinds of database that the form runs it on.
+
+    ``left_out`` would leave out the others, but to make them takes each process of the tests a
+    second.
+    """
+    test, options = metafunc.definition, metafunc.config.option
+    if "store" not in metafunc.fixturenames or options.every or _chooses_store(test):
+        return
+    if on_citus:
+        kinds = ["postgresql"]
+    elif (mark := _beside_sqlite(test)) and not (options.long and mark is _HAS_NEIGHBOUR):
+        kinds = ["sqlite"]
+    else:
+        return
+    # A mark, and not metafunc.parametrize: the fixture would add its own kinds to those.
+    test.add_marker(pytest.mark.parametrize("store", kinds, indirect=True, scope="session"))
+
+
+def _beside_sqlite(item: pytest.Item) -> pytest.MarkDecorator | None:
+    """Return the mark of the second database of a test; none if the short form has it."""
+    if _is_near_sqlite(item):
+        return ONLY_EVERY
+    if item.get_closest_marker("not_on_citus"):
+        return _HAS_NEIGHBOUR
+    if _runs_on_citus(item):
+        return _RUNS_ON_CITUS
+    return _HAS_NEIGHBOUR if _file_of(item) in FILES_SHORT_ON_SQLITE else None
+
+
+def _chooses_store(item: pytest.Item) -> bool:
+    return any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
+
+
 def _has_neighbour_on_sqlite(item: pytest.Item) -> bool:
     chosen = item.callspec.params if hasattr(item, "callspec") else {}
-    by_itself = any(mark.args[0] == "store" for mark in item.iter_markers("parametrize"))
-    return chosen.get("store") == "postgresql" and not by_itself
+    return chosen.get("store") == "postgresql" and not _chooses_store(item)
 
 
 def _is_near_sqlite(item: pytest.Item) -> bool:
