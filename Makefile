@@ -20,6 +20,9 @@
 #   make docs          writes docs/reference.md, the synchronous client and the drawing
 #   make schema        writes the schema of both databases, from schema/start.sql
 #   make prove-tests   what the long form of the tests adds to `make test`: 15 minutes
+#   make test-long     `make test` and `make prove-tests` at once, for CI: each process of the tests
+#                      needs 15 seconds before its first test
+#   WORKERS=2          with any target: how many processes run the tests
 #   make prove         prove-tests, and then hours of proofs: prove-every (many random cases, and
 #                      tests on PostgreSQL that otherwise run on SQLite alone), prove-schedules
 #                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
@@ -47,10 +50,13 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs schema)
 
 .PHONY: demo check test lint format-check types imports lock-check docs schema docs-check \
-        tests test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests \
+        tests test-long test-system test-oldest test-pipelines test-citus prove-citus prove prove-tests \
         prove-every prove-schedules prove-kills prove-endurance prove-leaving prove-asgi \
         prove-hostile prove-circulation prove-billing prove-pipelines release fix bench audit \
         lock install install-dev clean
+
+# For two processors. A test waits a fifth of its time: for another process, or for the database.
+N = $(or $(WORKERS),3)
 
 # `make test` leaves these to separate targets.
 APART = $(addprefix --ignore tests/,system citus release pipelines)
@@ -68,10 +74,14 @@ ifeq ($(ARGS),)
 test: lint format-check imports
 	@$(MAKE) --jobs 2 types tests
 	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)," \
-		"tests/release (release), tests/pipelines (test-pipelines) and long forms (prove-tests)."
+		"tests/release (release)," $(if $(FORM),"and tests/pipelines (test-pipelines).", \
+		"tests/pipelines (test-pipelines) and long forms (prove-tests).")
 else
 test: tests
 endif
+
+test-long:
+	@$(MAKE) test FORM=--long
 
 lint: install-dev
 	$(BIN)/ruff check
@@ -86,7 +96,7 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 tests: install-dev
-	$(BIN)/pytest -n 4 --dist worksteal \
+	$(BIN)/pytest -n $(or $(WORKERS),4) --dist worksteal $(FORM) \
 		$(if $(ARGS),$(ARGS),$(APART))
 
 lock-check: install-dev
@@ -118,7 +128,7 @@ WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \
 	-k "not granian and not hypercorn"
 
 test-oldest: .venv/oldest/installed
-	.venv/oldest/bin/pytest -n 3 --dist worksteal $(or $(ARGS),$(WITH_OLDEST))
+	.venv/oldest/bin/pytest -n $(N) --dist worksteal $(or $(ARGS),$(WITH_OLDEST))
 
 test-pipelines: .venv/pipelines/installed
 	.venv/pipelines/bin/pytest -n 2 --dist worksteal tests/pipelines $(ARGS)
@@ -142,21 +152,21 @@ ON_CITUS = tests/store tests/loading tests/feed \
 test-citus: install-dev
 	@.ci/citus
 	$(BIN)/pytest tests/citus $(ARGS)
-	[ ! -e .venv/citus/stamp ] || $(BIN)/pytest -n 3 --dist worksteal --citus $(ON_CITUS)
+	[ ! -e .venv/citus/stamp ] || $(BIN)/pytest -n $(N) --dist worksteal --citus $(ON_CITUS)
 
 prove-citus: install-dev
 	@.ci/citus
 	[ ! -e .venv/citus/stamp ] || \
-		$(BIN)/pytest -n 3 --dist worksteal --citus --every tests/feed/test_proof.py
+		$(BIN)/pytest -n $(N) --dist worksteal --citus --every tests/feed/test_proof.py
 
 prove: prove-tests prove-every prove-schedules prove-kills prove-circulation prove-billing \
        prove-pipelines prove-endurance
 
 prove-tests: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal $(APART) --long -m only_long $(ARGS)
+	$(BIN)/pytest -n $(N) --dist worksteal $(APART) --long -m only_long $(ARGS)
 
 prove-every: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal $(APART) --every -m "only_every or more_with_every" $(ARGS)
+	$(BIN)/pytest -n $(N) --dist worksteal $(APART) --every -m "only_every or more_with_every" $(ARGS)
 
 prove-schedules: install-dev
 	$(BIN)/pytest tests/feed/test_proof.py --long -k every_copy --schedules $(or $(SCHEDULES),100000) \
@@ -171,11 +181,11 @@ prove-endurance: install-dev
 		--timeout 0
 
 prove-circulation: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal tests/circulation --every \
+	$(BIN)/pytest -n $(N) --dist worksteal tests/circulation --every \
 		--sequences $(or $(SEQUENCES),20000) --timeout 0
 
 prove-billing: install-dev
-	$(BIN)/pytest -n 3 --dist worksteal tests/billing --every \
+	$(BIN)/pytest -n $(N) --dist worksteal tests/billing --every \
 		--sequences $(or $(SEQUENCES),2000) --timeout 0
 
 prove-pipelines:
@@ -184,7 +194,7 @@ prove-pipelines:
 # Only the tests of what a response is and how it is sent, on SQLite: what is read of a request is
 # the same, and so is what the database says. Other servers never have the short path.
 prove-asgi: install-dev
-	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n 3 --dist worksteal tests/api tests/hostile \
+	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n $(N) --dist worksteal tests/api tests/hostile \
 		$(patsubst %,--ignore=tests/api/test_%.py,changes credentials custom_fields dates \
 			deletions digest entitlements login login_digests login_limits orders other_servers \
 			parameters rate_limit rotation subscribers subscriptions tenants text uvicorn \
