@@ -49,11 +49,11 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOCKED := $(PIP) install --require-hashes --only-binary :all:
 CODE = $(wildcard src tests benchmarks docs schema)
 
-.PHONY: demo check test lint format-check types imports lock-check docs schema docs-check \
-        tests test-long test-system test-oldest test-pipelines test-citus prove-citus prove \
-        prove-tests prove-every prove-schedules prove-kills prove-endurance prove-leaving prove-asgi \
-        prove-hostile prove-circulation prove-billing prove-pipelines release fix bench audit \
-        lock install install-dev clean
+.PHONY: demo check test lint format-check types imports lock-check docs schema docs-check tests \
+        test-long test-system test-oldest test-pipelines test-citus prove-citus prove \
+        prove-tests prove-every prove-schedules prove-kills prove-endurance prove-leaving \
+        prove-asgi prove-hostile prove-circulation prove-billing prove-pipelines release fix \
+        bench audit lock install install-dev clean
 
 # For two processors. A test waits a fifth of its time: for another process, or for the database.
 N = $(or $(WORKERS),3)
