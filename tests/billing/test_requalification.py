@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import billing_settings, requalifications, subscribers, subscriptions
+from masthead.books import billing_settings, efforts, requalifications, subscribers, subscriptions
 from masthead.books.requalifications import Due, Effort
 from masthead.errors import BadInput, NotFound
 from masthead.loading.requalification_files import write
@@ -187,6 +187,6 @@ def test_efforts_are_set_and_removed(free: Desk) -> None:
     with pytest.raises(BadInput, match="effort 2 is due 50 days before the end"):
         requalifications.set_effort(free.books, Effort(1, 2, 50, "email"))
     assert requalifications.efforts(free.books, 1) == [LETTER._replace(days_before=50)]
-    requalifications.remove_effort(free.books, 1, 1)
+    efforts.remove(free.books, efforts.REQUALIFICATION, 1, 1)
     with pytest.raises(BadInput, match="the publication has no effort 1"):
-        requalifications.remove_effort(free.books, 1, 1)
+        efforts.remove(free.books, efforts.REQUALIFICATION, 1, 1)

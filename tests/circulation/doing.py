@@ -9,6 +9,7 @@ from masthead.books import (
     Books,
     cancelling,
     catalogue,
+    efforts,
     issues,
     orders,
     payments,
@@ -184,7 +185,7 @@ class Office(Desk):
         renewals.set_effort(self.books, renewals.Effort(publication, effort, issues_left))
 
     def remove_effort(self, publication: int, effort: int) -> None:
-        renewals.remove_effort(self.books, publication, effort)
+        efforts.remove(self.books, efforts.RENEWAL, publication, effort)
 
     def select(self, publication: int) -> object:
         return _select(self.books, publication)

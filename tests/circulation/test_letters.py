@@ -90,7 +90,11 @@ def test_efforts_are_due_in_the_order_of_their_numbers(desk: Desk) -> None:
     """rules, "The effort that fits"."""
     effort(desk, 1, 3)
     effort(desk, 2, 1)
-    for number, left, why in ((3, 1, "is due at fewer"), (1, 1, "is due at more"), (2, 3, "fewer")):
+    for number, left, why in (
+        (3, 1, "effort 3 is due at 1 issue left: effort 2, which comes before it, is due earlier"),
+        (1, 1, "effort 2 is due at 1 issue left: effort 1, which comes before it, is due earlier"),
+        (2, 3, "not at 3 issues left"),
+    ):
         assert why in refusal(desk, number, left)
     effort(desk, 2, 2)
 

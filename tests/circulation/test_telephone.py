@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import cancelling, catalogue, renewals, subscribers, subscriptions
+from masthead.books import cancelling, catalogue, efforts, renewals, subscribers, subscriptions
 from masthead.books.subscriptions import How, Values
 from masthead.errors import BadInput
 from tests.circulation.two_readers import TODAY, fill, refused
@@ -324,7 +324,7 @@ def test_merging_keeps_the_vat_number_of_the_kept_one_or_takes_the_other(
 
 
 def test_there_is_nothing_to_remove_or_resume(desk: Desk) -> None:
-    assert "has no effort 4" in refused(desk, renewals.remove_effort, 1, 4)
+    assert "has no effort 4" in refused(desk, efforts.remove, efforts.RENEWAL, 1, 4)
     assert "no publication 9" in refused(desk, renewals.set_effort, renewals.Effort(9, 1, 1))
     assert "has no suspension" in refused(desk, subscriptions.resume, 1)
     with pytest.raises(BadInput):

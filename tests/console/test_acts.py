@@ -267,13 +267,13 @@ def test_a_letter_is_chosen_by_what_it_is_and_changed(console: Console) -> None:
     typed = {"remove": "", "issues_left": "3", "key_code": "R1", "bundle_id": ""}
     assert '<option value="1">Letter 1: a new one</option>' in manager.get(path).text
     page = shown(manager, send(manager, path, effort="1", **typed))
-    assert "Letter 1 is due at 3 issues left, with the code R1." in page
+    assert "Letter 1: at 3 issues left, with the code R1." in page
     page = manager.get(path).text
     assert "Letter 1: at 3 issues left, with the code R1</option>" in page
     assert "Letter 2: a new one</option>" in page
     late = typed | {"issues_left": "0"}
     page = shown(manager, send(manager, path, effort="2", **late))
-    assert "Letter 2 is due with the last issue, with the code R1." in page
+    assert "Letter 2: with the last issue, with the code R1." in page
     page = shown(manager, send(manager, path, effort="1", remove="1"))
     assert "Letter 1 was removed." in page
     assert "Letter 1: a new one</option>" in manager.get(path).text

@@ -233,7 +233,11 @@ REFUSALS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("/issues/5/file", {"form": "csv"}, "Tide 5 (1 May 2026) is not closed"),
     ("/issues/4/file", {"form": "csv", "list": _NOBODYS}, "This list is none of Tide 4"),
     # Renewals.
-    ("/renewals/1/effort", _EFFORT | {"issues_left": "5"}, "that of effort 2, which comes after"),
+    (
+        "/renewals/1/effort",
+        _EFFORT | {"issues_left": "5"},
+        "which comes before it, is due earlier",
+    ),
     ("/renewals/1/effort", _EFFORT | {"remove": "1"}, "The publication has no effort 2"),
     (
         "/renewals/2/effort",

@@ -35,9 +35,9 @@ def shared(store: Store) -> Iterator[Desk]:
 
 @pytest.fixture(scope="module")
 def console(shared: Desk) -> Iterator[Console]:
-    """Its console, with a clerk and a viewer."""
+    """Its console, with a clerk, a manager and a viewer."""
     with serving_console(shared.store) as found:
-        for role in ("clerk", "viewer"):
+        for role in ("clerk", "manager", "viewer"):
             found.add(role, role)
         yield found
 
@@ -67,6 +67,12 @@ def _asked(browser: Browser, **typed: str) -> httpx2.Response:
         if name in {"publication", "once"}
     }
     return browser.post(f"{ADA}/qualify", {**hidden, **FORM, **typed})
+
+
+def _sent(browser: Browser, path: str, typed: dict[str, str]) -> httpx2.Response:
+    """Fill in the form of a page, save it, and return the page that follows."""
+    saved = browser.post(path, {**input_values(browser.get(path).text), **typed})
+    return browser.get(saved.headers["location"]) if saved.status_code == 303 else saved
 
 
 def test_a_readers_qualifications_stand_there_with_their_evidence(
@@ -132,4 +138,35 @@ def test_the_free_titles_say_what_lapses_when(browser: Browser, desk: Desk) -> N
     assert "disqualified by: Student" in shown
     assert "Engineers Your job: Engineer yes" in shown
     assert "Unclassified all others none" in shown
-    assert "60 days before the end, by letter" in shown
+    assert "by letter, 60 days before a qualification ends" in shown
+
+
+def test_an_effort_is_set_and_removed_by_its_words(console: Console, desk: Desk) -> None:
+    manager, path = console.signed_in("manager"), "/qualification/1/effort"
+    assert desk.account_id == 1
+    typed = {"effort": "1", "days_before": "60", "way": "letter", "remove": ""}
+    assert "Effort 1: a new one" in text_of(manager.get(path).text)
+    page = _sent(manager, path, typed)
+    assert "Effort 1: by letter, 60 days before a qualification ends." in text_of(page.text)
+    assert "Change the efforts of Tide" in page.text
+    late = _sent(manager, path, typed | {"effort": "2", "days_before": "90"})
+    assert "effort 1, which comes before it, is due earlier" in text_of(late.text)
+    assert "Say in which way readers are asked." in text_of(
+        _sent(manager, path, typed | {"way": "smoke", "days_before": ""}).text
+    )
+    removed = _sent(manager, path, typed | {"remove": "1"})
+    assert "Effort 1 was removed. " in text_of(removed.text)
+    assert "Nobody is asked." in text_of(removed.text)
+    assert manager.get("/qualification/2/effort").status_code == 404
+
+
+def test_the_free_titles_have_a_tab_if_there_is_one(console: Console, desk: Desk) -> None:
+    """Where no title has a form, the page says how a title gets one."""
+    manager = console.signed_in("manager")
+    assert desk.account_id == 1
+    pages = [manager.get(path).text for path in ("/", ADA)]
+    assert ["Free titles" in pages[0], f"{ADA}/qualifications" in pages[1]] == [True, True]
+    fill(desk)
+    pages = [manager.get(path).text for path in ("/", ADA)]
+    assert ["Free titles" in pages[0], f"{ADA}/qualifications" in pages[1]] == [False, False]
+    assert "A title becomes free when it gets a form" in text_of(manager.get("/qualification").text)

@@ -115,6 +115,7 @@ MAY: dict[str, set[str]] = {
     "/renewals/send": MANAGER,
     "/renewals/sent": MANAGER,
     "/renewals/{id:int}/effort": MANAGER,
+    "/qualification/{id:int}/effort": MANAGER,
     "/reports": EVERYBODY,
     "/reports/{kind}": EVERYBODY,
     "/reports/{kind}/csv": EVERYBODY,

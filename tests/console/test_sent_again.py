@@ -339,6 +339,11 @@ CASES = {
     "an undone change of a reader": Case("/reader-changes/1/undo", {}, before=_pause),
     "an answered request": Case("/reader-requests/1/answer", {}, before=_ask),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
+    "an effort of a free title": Case(
+        "/qualification/1/effort",
+        {"effort": "1", "days_before": "60", "way": "letter", "remove": ""},
+        before=_free,
+    ),
 }
 
 

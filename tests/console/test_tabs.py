@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.console.browser import Console
 
 CALL = ["Today", "Find", "Order", "Issues", "Renewals"]
-OPERATION = ["Lists", "Free titles", "Partners", "Readers' pages", "Loads", "Feed"]
+OPERATION = ["Lists", "Partners", "Readers' pages", "Loads", "Feed"]
 
 
 @pytest.mark.parametrize(

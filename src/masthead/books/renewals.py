@@ -6,48 +6,33 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
-from masthead.contract.printable import counted, is_name
-from masthead.errors import BadInput
+from masthead.circulation.renewal_efforts import Effort, check_effort
+from masthead.contract.printable import counted
 from masthead.store import audit
+from masthead.store.books import efforts as stored
 from masthead.store.books import renewing
 from masthead.store.books.catalogue import bundles
 from masthead.store.books.catalogue_records import Bundle
+from masthead.store.books.efforts import RENEWAL
 from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Reading
-from masthead.store.books.renewing import FILE_WITH, LETTER, Due, Effort, Letter
+from masthead.store.books.renewing import FILE_WITH, LETTER, Due, Letter
 
 __all__ = [
     "LETTER",
     "Due",
     "Effort",
-    "EffortRemoved",
     "Letter",
     "Letters",
     "Sent",
     "due",
     "efforts",
     "is_noted",
-    "remove_effort",
     "selected",
     "send",
     "set_effort",
     "written_letters",
 ]
-
-_EFFORT_MAX = _ISSUES_LEFT_MAX = 1_000
-_CODE_MAX = 50
-
-
-class EffortRemoved(NamedTuple):
-    """An effort that was removed."""
-
-    publication_id: int
-    effort: int
-
-    @property
-    def sentence(self) -> str:
-        """What the operation did."""
-        return f"effort {self.effort} of publication {self.publication_id} was removed"
 
 
 class Letters(NamedTuple):
@@ -90,7 +75,7 @@ def efforts(books: Books, publication_id: int | None = None) -> list[tuple[Effor
         found = {each.bundle_id: each for each in bundles(reading)}
         return [
             (effort, None if effort.bundle_id is None else found.get(effort.bundle_id))
-            for effort in renewing.efforts(reading, publication_id)
+            for effort in stored.efforts_of(reading, RENEWAL, publication_id)
         ]
 
 
@@ -101,30 +86,14 @@ def set_effort(books: Books, effort: Effort, *, dry_run: bool = False) -> Effort
     in the order of their numbers, for a number or a key code that is out of bounds, and for a
     bundle that is not for sale or has no line for the publication.
     """
-    if not 1 <= effort.effort <= _EFFORT_MAX:
-        raise BadInput(f"an effort has a number from 1 to {_EFFORT_MAX:,}, not {effort.effort:,}")
-    if abs(effort.issues_left) > _ISSUES_LEFT_MAX:
-        raise BadInput(
-            f"an effort is due at {-_ISSUES_LEFT_MAX:,} to {_ISSUES_LEFT_MAX:,} issues left, "
-            f"not at {effort.issues_left:,}"
-        )
-    if effort.key_code is not None and not is_name(effort.key_code, _CODE_MAX):
-        raise BadInput(f"{effort.key_code!r} is no key code: it has 1 to {_CODE_MAX} characters")
     with books.change(dry_run=dry_run) as change:
-        if renewing.set_effort(change, effort):
+        check_publication(change, effort.publication_id)
+        check_effort(effort, stored.efforts_of(change, RENEWAL, effort.publication_id))
+        if effort.bundle_id is not None:
+            renewing.check_bundle(change, effort.publication_id, effort.bundle_id)
+        if stored.set_effort(change, RENEWAL, effort):
             change.say(effort.sentence)
     return effort
-
-
-def remove_effort(
-    books: Books, publication_id: int, effort: int, *, dry_run: bool = False
-) -> EffortRemoved:
-    """Remove an effort; its sent letters stay noted. Raises BadInput if there is none."""
-    removed = EffortRemoved(publication_id, effort)
-    with books.change(dry_run=dry_run) as change:
-        renewing.remove_effort(change, publication_id, effort)
-        change.say(removed.sentence)
-    return removed
 
 
 def due(books: Books, publication_id: int | None = None) -> list[Due]:

@@ -16,7 +16,6 @@ from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import appearance_of, sender_of
-from masthead.books.renewals import EffortRemoved
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.qualifying import SEVERAL, Answer, Question, answers_of
 from masthead.circulation.requalifying import Effort, Window, check_efforts, windows
@@ -28,6 +27,8 @@ from masthead.store.billing.outbox import About, Words, queue_to
 from masthead.store.billing.printing import person_of
 from masthead.store.billing.settings import settings_of
 from masthead.store.books import requalifying as stored
+from masthead.store.books.efforts import REQUALIFICATION, efforts_of, unknown
+from masthead.store.books.efforts import set_effort as store_effort
 from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.qualification_forms import Form, form_of
@@ -36,7 +37,6 @@ from masthead.store.books.requalifying import Asked, Lapse
 __all__ = [
     "Due",
     "Effort",
-    "EffortRemoved",
     "Lapse",
     "Sent",
     "Written",
@@ -47,7 +47,6 @@ __all__ = [
     "lapses",
     "letters",
     "note_sent",
-    "remove_effort",
     "selected",
     "send_mails",
     "set_effort",
@@ -117,7 +116,7 @@ def efforts(books: Books, publication_id: int | None = None) -> list[Effort]:
     with books.read() as reading:
         if publication_id is not None:
             check_publication(reading, publication_id)
-        return stored.efforts(reading, publication_id)
+        return efforts_of(reading, REQUALIFICATION, publication_id)
 
 
 def set_effort(books: Books, effort: Effort, *, dry_run: bool = False) -> Effort:
@@ -128,23 +127,11 @@ def set_effort(books: Books, effort: Effort, *, dry_run: bool = False) -> Effort
     """
     with books.change(dry_run=dry_run) as change:
         form_of(change, effort.publication_id)
-        others = stored.efforts(change, effort.publication_id)
+        others = efforts_of(change, REQUALIFICATION, effort.publication_id)
         check_efforts([effort, *(each for each in others if each.effort != effort.effort)])
-        if stored.set_effort(change, effort):
+        if store_effort(change, REQUALIFICATION, effort):
             change.say(effort.sentence)
     return effort
-
-
-def remove_effort(
-    books: Books, publication_id: int, effort: int, *, dry_run: bool = False
-) -> EffortRemoved:
-    """Remove an effort; whom it asked stays noted. Raises BadInput if there is none."""
-    removed = EffortRemoved(publication_id, effort)
-    with books.change(dry_run=dry_run) as change:
-        if not stored.remove_effort(change, publication_id, effort):
-            raise _no_effort(effort)
-        change.say(removed.sentence)
-    return removed
 
 
 def due(books: Books, publication_id: int | None = None) -> list[Due]:
@@ -325,7 +312,7 @@ def _note(change: Operation, window: Window) -> Sent:
 
 def _windows(reading: Reading, publication_id: int | None) -> list[Window]:
     by_publication: dict[int, list[Effort]] = {}
-    for each in stored.efforts(reading, publication_id):
+    for each in efforts_of(reading, REQUALIFICATION, publication_id):
         by_publication.setdefault(each.publication_id, []).append(each)
     return [window for found in by_publication.values() for window in windows(found, reading.today)]
 
@@ -335,8 +322,4 @@ def _window(reading: Reading, publication_id: int, effort: int) -> Window:
     for each in _windows(reading, publication_id):
         if each.effort.effort == effort:
             return each
-    raise _no_effort(effort)
-
-
-def _no_effort(effort: int) -> BadInput:
-    return BadInput(f"the publication has no effort {effort}", code="unknown_requalification")
+    raise unknown(REQUALIFICATION, effort)

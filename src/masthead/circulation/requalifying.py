@@ -5,9 +5,9 @@ Efforts are due in the order of their numbers, each fewer days before the end th
 
 import datetime as dt
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from masthead.circulation.effort_order import check_order
 from masthead.contract.printable import counted
 from masthead.contract.qualification import DAYS_BEFORE_MAX, EFFORTS_MAX
 from masthead.errors import BadInput
@@ -18,7 +18,12 @@ CONFIRM_DAYS = 90
 Way = Literal["letter", "email", "telephone"]
 """How an effort reaches a reader."""
 
-_WAYS = {"letter": "by letter", "email": "by e-mail", "telephone": "by telephone"}
+WAYS: dict[Way, str] = {
+    "letter": "by letter",
+    "email": "by e-mail",
+    "telephone": "by telephone",
+}
+"""The ways in words."""
 
 
 class Effort(NamedTuple):
@@ -32,10 +37,13 @@ class Effort(NamedTuple):
     @property
     def sentence(self) -> str:
         """When the effort is due, and in which way."""
-        return (
-            f"effort {self.effort} of publication {self.publication_id} asks {_WAYS[self.way]}, "
-            f"{counted(self.days_before, 'day')} before a qualification ends"
-        )
+        return f"effort {self.effort} of publication {self.publication_id} asks {self.when}"
+
+    @property
+    def when(self) -> str:
+        """When the effort is due, and in which way, without the effort."""
+        days = counted(self.days_before, "day")
+        return f"{WAYS[self.way]}, {days} before a qualification ends"
 
 
 class Window(NamedTuple):
@@ -78,8 +86,8 @@ def windows(efforts: Iterable[Effort], today: str) -> list[Window]:
 
 def check_efforts(efforts: Iterable[Effort]) -> None:
     """Raise BadInput for numbers out of bounds, and unless efforts are due in their order."""
-    ordered = sorted(efforts, key=lambda each: each.effort)
-    for each in ordered:
+    found = list(efforts)
+    for each in found:
         if not 1 <= each.effort <= EFFORTS_MAX:
             raise BadInput(f"an effort has a number from 1 to {EFFORTS_MAX}, not {each.effort}")
         if not 0 <= each.days_before <= DAYS_BEFORE_MAX:
@@ -87,13 +95,10 @@ def check_efforts(efforts: Iterable[Effort]) -> None:
                 f"an effort is due 0 to {DAYS_BEFORE_MAX} days before the end, not "
                 f"{each.days_before}"
             )
-    for one, other in pairwise(ordered):
-        if one.days_before <= other.days_before:
-            raise BadInput(
-                f"effort {other.effort} is due {counted(other.days_before, 'day')} before the end: "
-                f"effort {one.effort}, which comes before it, is due more days before, not "
-                f"{one.days_before}"
-            )
+    check_order(
+        [(each.effort, each.days_before) for each in found],
+        lambda days: f"{counted(days, 'day')} before the end",
+    )
 
 
 def _after(day: str, days: int) -> str:

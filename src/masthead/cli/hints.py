@@ -66,7 +66,7 @@ HINTS = {
     "unknown_bank_entry": "`masthead payment proposals` lists those that wait",
     "unknown_class": "`masthead catalogue class add` adds one of your own",
     "unknown_debit_run": "`masthead debit list` lists all",
-    "unknown_effort": "`masthead renewals efforts list` lists all",
+    "unknown_effort": "`masthead {kind} efforts list` lists all",
     "unknown_invoice": "`masthead invoice list` lists all",
     "unknown_issue": "`masthead issue list` lists all",
     "unknown_item": "`masthead order show {order}` lists them",
@@ -76,7 +76,6 @@ HINTS = {
     "unknown_operator": "`masthead operators list` lists all",
     "unknown_order": "`masthead subscriber find --order` finds one by its reference",
     "unknown_reason": "`masthead catalogue reason list` lists all",
-    "unknown_requalification": "`masthead qualification efforts list` lists all",
     "unknown_subscriber": "`masthead subscriber find` finds one by name or email",
     "unknown_subscription": "`masthead subscriber find` finds a reader, and `masthead subscriber "
     "show` lists the reader's subscriptions",

@@ -6,8 +6,10 @@ import click
 
 from masthead.books import Books, announcement_letters, automatic_renewals, renewals, renewing_list
 from masthead.books.catalogue import Bundle
+from masthead.books.efforts import RENEWAL
 from masthead.circulation.amounts import in_currency
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
+from masthead.cli.effort_removal import removal
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading.letter_files import copy_letters, send_letters
@@ -93,19 +95,7 @@ def set_(
     end_of(dry_run=dry_run)
 
 
-@efforts_group.command("remove")
-@click.argument("effort", type=int)
-@click.option("--publication", type=ID, required=True, help="Id of the publication.")
-@dry_run
-@account_options
-def remove(
-    effort: int, publication: int, account: int | None, database: str, *, dry_run: bool
-) -> None:
-    """Remove effort EFFORT of a publication; the others keep their numbers."""
-    books = books_of(account, database)
-    done = renewals.remove_effort(books, publication, effort, dry_run=dry_run)
-    click.echo(done.sentence)
-    end_of(dry_run=dry_run)
+efforts_group.add_command(removal(RENEWAL))
 
 
 @renewals_group.command("select")

@@ -6,8 +6,10 @@ from typing import get_args
 import click
 
 from masthead.books import requalifications
+from masthead.books.efforts import REQUALIFICATION
 from masthead.circulation.requalifying import Effort, Way
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, raw
+from masthead.cli.effort_removal import removal
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadUsage
 from masthead.loading import requalification_files
@@ -65,19 +67,7 @@ def set_(
     end_of(dry_run=dry_run)
 
 
-@efforts_group.command("remove")
-@click.argument("effort", type=int)
-@click.option("--publication", type=ID, required=True, help="Id of the publication.")
-@dry_run
-@account_options
-def remove(
-    effort: int, publication: int, account: int | None, database: str, *, dry_run: bool
-) -> None:
-    """Remove effort EFFORT of a publication; the others keep their numbers."""
-    books = books_of(account, database)
-    done = requalifications.remove_effort(books, publication, effort, dry_run=dry_run)
-    click.echo(done.sentence)
-    end_of(dry_run=dry_run)
+efforts_group.add_command(removal(REQUALIFICATION))
 
 
 @click.command("select")

@@ -4,12 +4,22 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import qualification_forms, qualifications, requalifications, subscribers
+from masthead.books import (
+    Books,
+    efforts,
+    qualification_forms,
+    qualifications,
+    requalifications,
+    subscribers,
+)
 from masthead.books.qualification_forms import Form as QualificationForm
 from masthead.books.qualifications import Added, Given
 from masthead.circulation.qualifying import Answer, answer, answers_of, refused_answers
+from masthead.circulation.requalifying import WAYS
+from masthead.console.effort_form import EffortForm, effort_pages
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
+from masthead.console.record_forms import Field
 from masthead.console.roles import Action
 from masthead.errors import NotFound
 from masthead.web.forms import as_sentence, id_in
@@ -163,12 +173,12 @@ def overview(request: PageRequest) -> Response:
     """Show the free titles: form, classes, efforts, and how many readers lapse when."""
     with request.books.snapshot() as inside:
         forms = qualification_forms.forms(inside)
-        efforts = requalifications.efforts(inside)
+        asks = requalifications.efforts(inside)
     counted = request.counted(
         ("lapses", request.account.today), lambda: requalifications.lapses(request.books)
     )
     return request.page(
-        "qualification", forms=forms, efforts=efforts, counted=counted, words=_words(forms)
+        "qualification", forms=forms, efforts=asks, counted=counted, words=_words(forms)
     )
 
 
@@ -192,9 +202,42 @@ def _words(forms: list[QualificationForm]) -> dict[int, list[tuple[str, str]]]:
     return found
 
 
+def _known(books: Books, key: int) -> dict[int, str]:
+    return {each.effort: each.when for each in requalifications.efforts(books, key)}
+
+
+def _put(books: Books, key: int, number: int, form: Form) -> None:
+    days = form.number("days_before", "The days")
+    way = next((each for each in WAYS if each == form["way"]), None)
+    if days is None:
+        form.refuse("days_before", "Say how many days before the end it is due.")
+    if way is None:
+        form.refuse("way", "Say in which way readers are asked.")
+    elif days is not None and form.is_good:
+        requalifications.set_effort(books, requalifications.Effort(key, number, days, way))
+
+
 pages = [
     get("/qualification", overview),
     get(_PATH, of_reader),
     get("/subscribers/{id:int}/qualify", new, Action.SERVE),
     post("/subscribers/{id:int}/qualify", save, Action.SERVE),
+    *effort_pages(
+        EffortForm(
+            efforts.REQUALIFICATION,
+            "/qualification/{id:int}/effort",
+            "/qualification",
+            "Asking to qualify again",
+            "effort",
+            "Who is late gets the last effort that is due, never an earlier one.",
+            (
+                Field("days_before", "Days before the end", "number"),
+                Field("way", "Way", "choice", "", tuple(WAYS.items())),
+            ),
+            lambda books, key: qualification_forms.form(books, key).publication,
+            _known,
+            lambda _books: {},
+            _put,
+        )
+    ),
 ]

@@ -5,16 +5,17 @@ The console calls an effort a letter: *letter 2* is the one of effort 2.
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import IO
 
 from starlette.responses import Response
 
-from masthead.books import Books, catalogue
+from masthead.books import Books, catalogue, efforts
 from masthead.books import renewals as operations
+from masthead.console.effort_form import EffortForm, effort_pages
 from masthead.console.forms import Form, sentence
 from masthead.console.page_request import PageRequest, get, post
-from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
+from masthead.console.record_forms import Choices, Field, State
 from masthead.console.roles import Action
 from masthead.contract.printable import counted as counted_of
 from masthead.errors import BadInput
@@ -29,7 +30,7 @@ def renewals(request: PageRequest) -> Response:
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
     with request.books.snapshot() as inside:
         names = _names(inside)
-        efforts = operations.efforts(inside)
+        found = operations.efforts(inside)
     day = request.account.today
     counted = request.counted(("due", day), lambda: operations.due(request.books))
     return request.page(
@@ -37,7 +38,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
         status,
         form=form,
         names=names,
-        efforts=efforts,
+        efforts=found,
         counted=counted,
         in_all=sum(each.letters for each in counted.value or ()),
     )
@@ -118,69 +119,54 @@ def _names(books: Books) -> dict[int, str]:
     }
 
 
-def _state(books: Books, key: int) -> State:
-    with books.snapshot() as inside:
-        offered = [bundle for bundle, _ in catalogue.bundles(inside) if bundle.is_active]
-        return {
-            "effort": _letters(operations.efforts(inside, key)),
-            "publication": _names(inside).get(key, f"publication {key}"),
-            "bundle_id": Choices(
-                (str(each.bundle_id), each.name or f"Bundle {each.bundle_id}") for each in offered
-            ),
-        }
+def _name(books: Books, key: int) -> str:
+    return _names(books).get(key, f"publication {key}")
 
 
-def _letters(efforts: Sequence[tuple[operations.Effort, catalogue.Bundle | None]]) -> Choices:
-    """Return the letters as choices, with those whose numbers are free, up to the next one."""
-    known = {effort.effort: _said(effort, bundle) for effort, bundle in efforts}
-    numbers = range(1, max(known, default=0) + 2)
-    return Choices(
-        (str(each), f"Letter {each}: {known.get(each, 'a new one')}") for each in numbers
-    )
+def _bundles(books: Books) -> State:
+    offered = [bundle for bundle, _ in catalogue.bundles(books) if bundle.is_active]
+    return {
+        "bundle_id": Choices(
+            (str(each.bundle_id), each.name or f"Bundle {each.bundle_id}") for each in offered
+        )
+    }
+
+
+def _known(books: Books, key: int) -> dict[int, str]:
+    return {
+        effort.effort: _said(effort, bundle) for effort, bundle in operations.efforts(books, key)
+    }
 
 
 def _said(effort: operations.Effort, bundle: catalogue.Bundle | None) -> str:
     """Return when a letter is due, and what it names."""
-    issues = counted_of(abs(effort.issues_left), "issue")
-    when = f"{issues} after the last one" if effort.issues_left < 0 else f"at {issues} left"
-    if not effort.issues_left:
-        when = "with the last issue"
     code = f", with the code {effort.key_code}" if effort.key_code else ""
-    return f"{when}{code}{f', for {bundle.name}' if bundle and bundle.name else ''}"
+    return f"{effort.when}{code}{f', for {bundle.name}' if bundle and bundle.name else ''}"
 
 
-def _set(books: Books, key: int, form: Form) -> str:
-    effort = form.number("effort", "The letter")
+def _put(books: Books, key: int, number: int, form: Form) -> None:
     left = form.number("issues_left", "Issues left", at_least=-(10**9))
     bundle_id = form.number("bundle_id", "The bundle")
-    if effort is None:
-        form.refuse("effort", "Say which letter.")
-    if left is None and not form["remove"]:
+    if left is None:
         form.refuse("issues_left", "Say at how many issues left it is due.")
-    if not form.is_good or effort is None:
-        return ""
-    if form["remove"]:
-        operations.remove_effort(books, key, effort)
-        return f"letter {effort} was removed"
-    assert left is not None
-    changed = operations.Effort(key, effort, left, bundle_id, form["key_code"] or None)
-    operations.set_effort(books, changed)
-    bundle = next(of for each, of in operations.efforts(books, key) if each.effort == effort)
-    return f"letter {effort} is due {_said(changed, bundle)}"
+    elif form.is_good:
+        changed = operations.Effort(key, number, left, bundle_id, form["key_code"] or None)
+        operations.set_effort(books, changed)
 
 
 pages = [
     get("/renewals", renewals),
     post("/renewals/send", send, Action.RENEW),
     get("/renewals/sent", sent, Action.RENEW),
-    *pages_of(
-        RecordForm(
+    *effort_pages(
+        EffortForm(
+            efforts.RENEWAL,
             "/renewals/{id:int}/effort",
+            "/renewals",
             "Letters of a publication",
-            "Save",
-            Action.RENEW,
+            "letter",
+            "Who is late gets the letter that fits what is left now, never an earlier one.",
             (
-                Field("effort", "Letter", "choice"),
                 Field(
                     "issues_left",
                     "Due at issues left",
@@ -199,13 +185,11 @@ pages = [
                     "text",
                     "An answer that names it says which letter it is to.",
                 ),
-                Field("remove", "Remove this letter", "check"),
             ),
-            _state,
-            _set,
-            lambda _key, _state: "/renewals",
-            lambda _key, state: str(state["publication"]),
-            "Who is late gets the letter that fits what is left now, never an earlier one.",
+            _name,
+            _known,
+            _bundles,
+            _put,
         )
     ),
 ]

@@ -97,6 +97,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
             (title, f"/subscribers/{key}/{path}")
             for title, path, action in _MENU
             if request.may_write(action)
+            and (path != "qualifications" or request.account.has_free_titles)
         ],
         cards=cards(found, request.may_write, request.account.currency, billed),
         money=money(found, request.account.currency, billed),

@@ -56,28 +56,36 @@ class Account(NamedTuple):
     """An account: its company name, the opening day of its books, its current day and currency.
 
     ``opened_on`` is None if the data come from files. Both days are in the account's time zone.
+    ``has_free_titles``: a publication has a form, by which readers qualify for it.
     """
 
     company_name: str
     opened_on: str | None
     today: str
     currency: str
+    has_free_titles: bool
 
 
 def account_of(reading: Reading) -> Account:
     """Return the account; one without a name is called ``Account 1``."""
     found = reading.row_as(
-        tuple[str | None, str | None],
+        tuple[str | None, str | None, bool],
         """
-        SELECT a.company_name, b.opened_on FROM accounts AS a
+        SELECT a.company_name, b.opened_on, EXISTS (SELECT 1 FROM qualification_forms AS f
+            WHERE f.account_id = :account_id)
+        FROM accounts AS a
         LEFT JOIN books AS b ON b.account_id = :account_id
         WHERE a.account_id = :account_id
         """,
     )
     assert found is not None
-    name, opened_on = found
+    name, opened_on, has_free_titles = found
     return Account(
-        name or f"Account {reading.account_id}", opened_on, reading.today, reading.currency
+        name or f"Account {reading.account_id}",
+        opened_on,
+        reading.today,
+        reading.currency,
+        bool(has_free_titles),
     )
 
 

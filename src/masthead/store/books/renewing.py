@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from masthead.circulation.addresses import FIELDS
-from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books.derived_values import decimal_of
-from masthead.store.books.issue import check_publication
 from masthead.store.books.mail_file import address_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.stored_expiry_dates import LEFT_OF_TERMS
@@ -49,30 +47,6 @@ Letter = tuple[int | str | None, ...]
 """The values of a letter's columns."""
 
 
-class Effort(NamedTuple):
-    """An effort of a publication: when it is due, by issues left, and what its letter names.
-
-    ``bundle_id`` and ``key_code`` are None for a letter without a bundle.
-    """
-
-    publication_id: int
-    effort: int
-    issues_left: int
-    bundle_id: int | None = None
-    key_code: str | None = None
-
-    @property
-    def sentence(self) -> str:
-        """When the effort is due, and the bundle its letter names."""
-        issues = counted(abs(self.issues_left), "issue")
-        when = f"{issues} after the last one" if self.issues_left < 0 else f"at {issues} left"
-        code = "" if self.key_code is None else f", key code {self.key_code}"
-        bundle = "" if self.bundle_id is None else f", with bundle {self.bundle_id}"
-        return (
-            f"effort {self.effort} of publication {self.publication_id} is due {when}{code}{bundle}"
-        )
-
-
 class Due(NamedTuple):
     """How many letters of an effort are due."""
 
@@ -81,62 +55,8 @@ class Due(NamedTuple):
     letters: int
 
 
-def efforts(reading: Reading, publication_id: int | None = None) -> list[Effort]:
-    """Return the efforts, of one publication or of all, sorted by publication and number."""
-    of_one = "" if publication_id is None else "AND publication_id = :publication_id"
-    values = {} if publication_id is None else {"publication_id": publication_id}
-    return reading.rows_as(
-        Effort,
-        f"""
-        SELECT publication_id, effort, issues_left, bundle_id, key_code FROM renewal_efforts
-        WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
-        """,
-        **values,
-    )
-
-
-def set_effort(books: Operation, effort: Effort) -> bool:
-    """Add an effort, or change one; return whether that changed anything.
-
-    Raises NotFound if there is no such publication. Raises BadInput if the efforts would not be due
-    in the order of their numbers, and for a bundle that is not for sale or has no line for the
-    publication.
-    """
-    check_publication(books, effort.publication_id)
-    _check_order(books, effort)
-    if effort.bundle_id is not None:
-        _check_bundle(books, effort.publication_id, effort.bundle_id)
-    changed = books.change(
-        """
-        INSERT INTO renewal_efforts (
-            account_id, publication_id, effort, issues_left, bundle_id, key_code)
-        VALUES (:account_id, :publication_id, :effort, :issues_left, :bundle_id, :key_code)
-        ON CONFLICT (account_id, publication_id, effort)
-            DO UPDATE SET issues_left = excluded.issues_left, bundle_id = excluded.bundle_id,
-                key_code = excluded.key_code
-            WHERE renewal_efforts.issues_left <> excluded.issues_left
-                OR renewal_efforts.bundle_id IS DISTINCT FROM excluded.bundle_id
-                OR renewal_efforts.key_code IS DISTINCT FROM excluded.key_code
-        """,
-        **effort._asdict(),
-    )
-    return bool(changed)
-
-
-def _check_order(books: Operation, effort: Effort) -> None:
-    """Raise BadInput unless efforts are due in the order of their numbers."""
-    for other in efforts(books, effort.publication_id):
-        is_later = other.effort > effort.effort
-        more, fewer = (effort, other) if is_later else (other, effort)
-        if other.effort != effort.effort and more.issues_left <= fewer.issues_left:
-            raise BadInput(
-                f"the letter of effort {other.effort} is due at {other.issues_left} issues left: "
-                f"that of effort {effort.effort}, which comes {'before' if is_later else 'after'} "
-                f"it, is due at {'more' if is_later else 'fewer'}"
-            )
-
-
-def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None:
+def check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None:
+    """Raise BadInput for a bundle that is not for sale or has no line for the publication."""
     found = books.row_as(
         tuple[bool, bool],
         """
@@ -155,20 +75,6 @@ def _check_bundle(books: Operation, publication_id: int, bundle_id: int) -> None
         raise BadInput("the bundle is retired: nobody could order what the letter names")
     if not has_line:
         raise BadInput("the bundle gives nothing of the publication")
-
-
-def remove_effort(books: Operation, publication_id: int, effort: int) -> None:
-    """Remove an effort; its sent letters stay noted. Raises BadInput if there is none."""
-    removed = books.change(
-        """
-        DELETE FROM renewal_efforts
-        WHERE account_id = :account_id AND publication_id = :publication_id AND effort = :effort
-        """,
-        publication_id=publication_id,
-        effort=effort,
-    )
-    if not removed:
-        raise BadInput(f"the publication has no effort {effort}", code="unknown_effort")
 
 
 PRESENT_TERM = """

@@ -73,50 +73,6 @@ class Asked(NamedTuple):
     fields: tuple[str | None, ...]
 
 
-def efforts(reading: Reading, publication_id: int | None = None) -> list[Effort]:
-    """Return the efforts, of one publication or of all, sorted by publication and number."""
-    of_one = "" if publication_id is None else "AND publication_id = :publication_id"
-    values = {} if publication_id is None else {"publication_id": publication_id}
-    return reading.rows_as(
-        Effort,
-        f"""
-        SELECT publication_id, effort, days_before, way FROM requalification_efforts
-        WHERE account_id = :account_id {of_one} ORDER BY publication_id, effort
-        """,
-        **values,
-    )
-
-
-def set_effort(books: Operation, effort: Effort) -> bool:
-    """Add an effort, or change one; return whether that changed anything."""
-    changed = books.change(
-        """
-        INSERT INTO requalification_efforts (
-            account_id, publication_id, effort, days_before, way)
-        VALUES (:account_id, :publication_id, :effort, :days_before, :way)
-        ON CONFLICT (account_id, publication_id, effort)
-            DO UPDATE SET days_before = excluded.days_before, way = excluded.way
-            WHERE requalification_efforts.days_before <> excluded.days_before
-                OR requalification_efforts.way <> excluded.way
-        """,
-        **effort._asdict(),
-    )
-    return bool(changed)
-
-
-def remove_effort(books: Operation, publication_id: int, effort: int) -> bool:
-    """Remove an effort, and return whether there was one; what it asked stays noted."""
-    removed = books.change(
-        """
-        DELETE FROM requalification_efforts
-        WHERE account_id = :account_id AND publication_id = :publication_id AND effort = :effort
-        """,
-        publication_id=publication_id,
-        effort=effort,
-    )
-    return bool(removed)
-
-
 class Counts(NamedTuple):
     """How many readers are due, and how many of them the effort reaches."""
 
