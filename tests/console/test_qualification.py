@@ -82,7 +82,7 @@ def test_a_readers_qualifications_stand_there_with_their_evidence(
     shown = text_of(page.text)
     assert "Tide, 1 June 2025 valid" in shown
     assert "Valid until 31 May 2026 How Request by telephone Class Engineers" in shown
-    assert "job Engineer Telephone +353 21 123 Taken by Pat" in shown
+    assert "Your job Engineer Telephone +353 21 123 Taken by Pat" in shown
     assert "Tide: ask the questions" in shown
     theirs = text_of(console.signed_in("viewer").get(f"{ADA}/qualifications").text)
     assert "Taking a qualification: a clerk or a manager." in theirs
@@ -113,7 +113,7 @@ def test_what_follows_from_an_answer_is_said_before(browser: Browser) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"q1": ""}, "it has to be answered"),
+        ({"q1": ""}, "Your job: It has to be answered"),
         ({"on": "2026-13-01"}, "The day is a day"),
         ({"on": "2190-01-01"}, "is still to come"),
         ({"request_type": "smoke"}, "is not a request type"),

@@ -30,7 +30,9 @@ BELOW_CLI = [
     if path.relative_to(SOURCE).parts[0] not in {"cli", "__main__.py"}
 ]
 """Each module but those of the command line, of which ``__main__`` is the start."""
-TEMPLATES = sorted((SOURCE / "console" / "html").glob("*.html"))
+TEMPLATES = sorted(
+    path for room in ("console", "web") for path in (SOURCE / room / "html").glob("*.html")
+)
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -304,7 +304,7 @@ def test_of_an_erased_reader_only_what_is_of_the_business_stays(press: Desk) -> 
 def test_what_a_reader_said_is_shown_in_words(press: Desk) -> None:
     qualify(press, 1, "2026-04-10", said(CHIEF, STEEL, industry="Glass"), taken_by="Ben")
     (found,) = qualifications.of_reader(press.books, 1, 1)
-    assert [*found.answers] == [("job", "Chief"), ("industry", "Steel, Glass")]
+    assert [*found.answers] == [("Your job?", "Chief"), ("Your industry?", "Steel, Glass")]
     assert found.qualification.taken_by == "Ben"
     assert found.is_served
     assert qualifications.of_reader(press.books, 1, 2) == []

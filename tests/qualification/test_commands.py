@@ -74,8 +74,8 @@ def test_a_form_is_set_and_shown(press: Desk, tmp_path: Path) -> None:
     shown = run("show", "1")
     assert shown[:-1] == [
         "1  Forge  2026-04-10  valid until 2029-04-09  At a fair  class chief  counts now",
-        "    job: Chief",
-        "    industry: Glass",
+        "    Your job? Chief",
+        "    Your industry? Glass",
         "    evidence: call: 7",
     ]
     assert shown[-1].endswith("by Ben")

@@ -5,11 +5,13 @@ The report of an issue is frozen when its first file is written; before that it 
 
 import json
 import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.circulation import audit_report
 from masthead.circulation.audit_report import Figure
+from masthead.circulation.qualifying import Words, said_of
 from masthead.circulation.tables import Cell, Chart, Column, Kind, Report, number_of
 from masthead.contract.printable import counted, printable
 from masthead.errors import BadInput
@@ -17,6 +19,7 @@ from masthead.store.books import audit_figures, audit_sample, reports
 from masthead.store.books.issue import Issue, find_issue, issues_of
 from masthead.store.books.operation import Reading
 from masthead.store.books.qualification_forms import form_of
+from masthead.store.books.qualifications import words_of
 
 SEED_MAX = 10**9
 EVERY_MAX = 10**6
@@ -104,13 +107,12 @@ def sample(books: Books, issue_id: int, every: int, seed: int | None = None) -> 
         raise BadInput(f"the seed {drawn} is not from 0 to {SEED_MAX - 1:,}")
     with books.scan() as reading:
         issue = find_issue(reading, issue_id)
-        form = form_of(reading, issue.publication_id)
+        form_of(reading, issue.publication_id)
         lists, _ = reports.lists_of(reading, issue_id, reading.today)
         total, found = audit_sample.every_nth(reading, lists, every, drawn % every)
-        words = audit_figures.words_of_options(reading)
+        words = words_of(reading)
         day = reading.today
-    names = {each.field_id: each.name for each in form.questions}
-    rows = tuple(_row(each, names, words) for each in found)
+    rows = tuple(_row(each, words) for each in found)
     first = f"from number {drawn % every + 1:,} on, by the seed {drawn}"
     said = (
         f"{number_of(len(rows), 'record')} of {total:,} qualified: one of {every:,}, {first}.",
@@ -142,22 +144,19 @@ _COLUMNS = (
 )
 
 
-def _row(
-    each: audit_sample.Sampled, names: dict[int, str], words: dict[int, str]
-) -> tuple[Cell, ...]:
-    answers = audit_figures.in_words(each.answers, names, words, with_text=True)
+def _row(each: audit_sample.Sampled, words: Words) -> tuple[Cell, ...]:
     evidence = json.loads(each.evidence) if each.evidence else {}
     return (
         *each[:10],
         each.qualified_on,
         each.valid_until,
-        _said(answers),
+        _said(words.of(each.answers)),
         each.taken_by,
-        _said(evidence) if isinstance(evidence, dict) else str(evidence),
+        _said(evidence.items()) if isinstance(evidence, dict) else str(evidence),
         each.external_reference,
         each.recorded_at,
     )
 
 
-def _said(values: dict[str, str]) -> str:
-    return "; ".join(f"{name}: {value}" for name, value in values.items())
+def _said(values: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(said_of(name, value) for name, value in values)

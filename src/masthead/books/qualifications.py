@@ -13,7 +13,7 @@ from masthead.books.account import Books
 from masthead.circulation.first_day import begins_on
 from masthead.circulation.qualifying import (
     Answer,
-    answers_of,
+    Words,
     answers_text,
     class_of,
     is_disqualified,
@@ -41,7 +41,6 @@ __all__ = [
     "Shown",
     "add",
     "add_many",
-    "answers_in_words",
     "of_reader",
     "refused_of",
 ]
@@ -331,31 +330,7 @@ def of_reader(books: Books, subscriber_id: int, publication_id: int | None = Non
     """Return the qualifications of a reader, the newest day first: all, or of one publication."""
     with books.read() as reading:
         found = stored.qualifications_of(reading, subscriber_id, publication_id)
-        names, words = stored.words_of(reading) if found else ({}, {})
+        words = stored.words_of(reading) if found else Words({}, {})
         return [
-            Shown(
-                each,
-                answers_in_words(each.answers, names, words),
-                json.loads(each.evidence or "{}"),
-            )
-            for each in found
+            Shown(each, words.of(each.answers), json.loads(each.evidence or "{}")) for each in found
         ]
-
-
-def answers_in_words(
-    answers: str | None, names: Mapping[int, str], words: Mapping[int, str]
-) -> list[tuple[str, str]]:
-    """Return stored answers as pairs of a field's name and what was answered.
-
-    ``names`` are those of the fields, ``words`` those of the options, by their ids.
-    """
-    return [
-        (
-            names.get(field_id, f"field {field_id}"),
-            ", ".join(
-                [words.get(each, f"option {each}") for each in answer.options]
-                + [answer.text] * bool(answer.text)
-            ),
-        )
-        for field_id, answer in answers_of(answers).items()
-    ]

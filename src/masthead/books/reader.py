@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.circulation.amounts import stored_cents
+from masthead.circulation.qualifying import shown
 from masthead.contract.printable import full_name
 from masthead.contract.shapes import CustomFieldDefinition, fields_of
 from masthead.contract.subscription_types import UNLIMITED
@@ -53,7 +54,7 @@ __all__ = [
 
 _OWED_MAX = 20
 _SERVED_MAX = 50
-_DISPLAY_AS = [field.name for field in fields_of(CustomFieldDefinition)].index("display_as")
+_FIELD = [field.name for field in fields_of(CustomFieldDefinition)]
 
 
 class Served(NamedTuple):
@@ -239,10 +240,11 @@ def _answers(found: list[interface_queries.Answer]) -> list[tuple[str, str]]:
     """Return the questions that the reader answered, with the answers."""
     answers = []
     for each in found:
-        words = [str(display_as) for _, _, display_as, *_ in each.chosen]
+        words = [shown(display_as, value) for _, value, display_as, *_ in each.chosen]
         words += [each.text_value] if each.text_value else []
         if words:
-            answers.append((str(each.field[_DISPLAY_AS]), ", ".join(words)))
+            field = dict(zip(_FIELD, each.field, strict=False))
+            answers.append((shown(field["display_as"], field["name"]), ", ".join(words)))
     return answers
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.reader_acts import acting
+from masthead.circulation.qualifying import IN_WORDS, SEVERAL, TEXT_MAX, shown
 from masthead.circulation.reader_rules import check_text, refused
 from masthead.contract.shapes import CustomFieldDefinition, CustomFieldOption, fields_of
 from masthead.errors import BadInput
@@ -17,13 +18,8 @@ from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
 from masthead.store.books.reader_home import reader_of
 
-TEXT_MAX = 2_000
-"""The most characters of an answer in words."""
-
 _FIELD = [field.name for field in fields_of(CustomFieldDefinition)]
 _OPTION = [field.name for field in fields_of(CustomFieldOption)]
-_SEVERAL = "checkbox"
-_IN_WORDS = ("text", "textarea")
 
 
 class Option(NamedTuple):
@@ -144,10 +140,10 @@ def _questions(reading: Reading, subscriber_id: int) -> list[Question]:
         found.append(
             Question(
                 int(field["field_id"]),
-                str(field["display_as"] or field["name"] or ""),
+                shown(field["display_as"], field["name"]),
                 str(field["type"]),
                 tuple(
-                    Option(int(one["option_id"]), str(one["display_as"] or one["value"] or ""))
+                    Option(int(one["option_id"]), shown(one["display_as"], one["value"]))
                     for one in options
                     if one["active"] or int(one["option_id"]) in chosen
                 ),
@@ -170,8 +166,8 @@ def _checked(question: Question, given: Given) -> tuple[str | None, str | None]:
     check_text(text, "answer", TEXT_MAX, has_lines=question.type == "textarea")
     if set(chosen) - {each.option_id for each in question.options}:
         raise wrong()
-    if text and question.type not in _IN_WORDS and not question.allows_other:
+    if text and question.type not in IN_WORDS and not question.allows_other:
         raise wrong()
-    if len(chosen) + bool(text) > 1 and question.type != _SEVERAL:
+    if len(chosen) + bool(text) > 1 and question.type != SEVERAL:
         raise wrong()
     return "|".join(map(str, chosen)) or None, text or None

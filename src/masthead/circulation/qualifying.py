@@ -47,6 +47,36 @@ class Answer(NamedTuple):
         return not self.options and not self.text
 
 
+def shown(display_as: object, name: object) -> str:
+    """Return what readers are shown of a field or an option: ``display_as``, else its name."""
+    return str(display_as or name or "")
+
+
+def said_of(question: str, said: str) -> str:
+    """Return a question with what is said of it: ``job: Owner``, or ``What is your job? Owner``."""
+    return f"{question} {said}" if question.endswith("?") else f"{question}: {said}"
+
+
+class Words(NamedTuple):
+    """What readers are shown of the custom fields of an account and their options, by the ids."""
+
+    questions: Mapping[int, str]
+    options: Mapping[int, str]
+
+    def of(self, answers: str | None) -> list[tuple[str, str]]:
+        """Return stored answers as pairs of a question and what was answered."""
+        return [
+            (
+                self.questions.get(field_id, f"field {field_id}"),
+                ", ".join(
+                    [self.options.get(each, f"option {each}") for each in answer.options]
+                    + [answer.text] * bool(answer.text)
+                ),
+            )
+            for field_id, answer in answers_of(answers).items()
+        ]
+
+
 class Option(NamedTuple):
     """An option of a question, by its words; ``disqualifies`` those who choose it."""
 
@@ -59,7 +89,7 @@ class Option(NamedTuple):
     @property
     def words(self) -> str:
         """What readers are shown."""
-        return self.display_as or self.value
+        return shown(self.display_as, self.value)
 
 
 class Question(NamedTuple):
@@ -102,10 +132,19 @@ class AuditClass(NamedTuple):
 
 
 class RefusedAnswer(NamedTuple):
-    """Why an answer is refused: the question, and a sentence."""
+    """Why an answer is refused: the question by its name, and a sentence that goes on from it.
+
+    ``name`` is empty if the form does not have the question.
+    """
 
     field_id: int
-    sentence: str
+    name: str
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """The reason with the name of the question."""
+        return printable(f"{self.name}: {self.why}" if self.name else self.why)
 
 
 def valid_until(day: str, months: int) -> str:
@@ -143,13 +182,13 @@ def refused_answers(
     """Return why answers are refused, in the order of the form; an empty list if none is."""
     known = {each.field_id for each in questions}
     found = [
-        RefusedAnswer(field_id, f"the form does not ask for field {field_id}")
+        RefusedAnswer(field_id, "", f"the form does not ask for field {field_id}")
         for field_id in sorted(answers.keys() - known)
     ]
     for question in questions:
         answer = answers.get(question.field_id, Answer())
         if why := _why_refused(question, answer):
-            found.append(RefusedAnswer(question.field_id, printable(f"{question.name}: {why}")))
+            found.append(RefusedAnswer(question.field_id, question.name, why))
     return found
 
 

@@ -8,7 +8,7 @@ import click
 
 from masthead.books import qualification_files, qualification_forms, qualifications
 from masthead.books.qualification_forms import Asked, FormValues, GivenClass
-from masthead.circulation.qualifying import UNCLASSIFIED, Answer
+from masthead.circulation.qualifying import UNCLASSIFIED, Answer, said_of
 from masthead.cli import requalification
 from masthead.cli.books_options import ID, Day, account_options, books_of, dry_run, end_of, say
 from masthead.cli.newcomers import echo_newcomers, likeness
@@ -396,7 +396,7 @@ def _lines(shown: "Shown") -> list[str]:
             said += f", in class {each.current_class}"
         if each.lapsed_by is not None:
             said += ", lapsed"
-    lines = [said, *(f"    {name}: {text}" for name, text in shown.answers)]
+    lines = [said, *(f"    {said_of(*each)}" for each in shown.answers)]
     lines += [f"    evidence: {name}: {text}" for name, text in shown.evidence.items()]
     taken = " by ".join(filter(None, (each.recorded_at, each.taken_by)))
     return [*lines, f"    written down {taken}"]

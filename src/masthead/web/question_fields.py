@@ -51,16 +51,18 @@ class Question(Protocol):
 class QuestionShown(NamedTuple):
     """A question as its field shows it; ``options`` are the value and the text of each.
 
-    ``kind`` is many, one, area or text.
+    ``kind`` is many, one, area or text. ``hint`` stands above its field. ``other`` is the label of
+    the field of another answer, '' for none, and ``other_hint`` its hint.
     """
 
     name: str
     kind: str
     label: str
     options: list[tuple[str, str]]
-    has_other: bool
-    is_required: bool = False
-    answered_on: str | None = None
+    is_required: bool
+    hint: str
+    other: str
+    other_hint: str
 
 
 def name_of(field_id: object) -> str:
@@ -73,16 +75,22 @@ def question_shown(
     options: Iterable[Option],
     *,
     is_required: bool = False,
-    answered_on: str | None = None,
+    hint: str = "",
+    other: str,
+    other_hint: str = "",
 ) -> QuestionShown:
-    """Return a question with the options that are offered, as its field shows it."""
+    """Return a question with the options that are offered, as its field shows it.
+
+    ``other`` and ``other_hint`` are for a question that allows another answer.
+    """
     kind = _kind(each)
     choices = [(str(one.option_id), one.words) for one in options]
     if kind == "one":
         choices.insert(0, ("", ""))
-    has_other = each.allows_other and kind in {"many", "one"}
+    if not each.allows_other or kind not in {"many", "one"}:
+        other = ""
     return QuestionShown(
-        name_of(each.field_id), kind, each.words, choices, has_other, is_required, answered_on
+        name_of(each.field_id), kind, each.words, choices, is_required, hint, other, other_hint
     )
 
 

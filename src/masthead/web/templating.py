@@ -8,13 +8,18 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+_SHARED = Path(__file__).parent / "html"
+
 
 def environment(
     folder: Path, *, static: Callable[[str], str], extensions: Sequence[str] = ()
 ) -> Environment:
-    """Return the environment of the templates in a folder; ``static`` names their files."""
+    """Return the environment of the templates in a folder and of those that all pages share.
+
+    ``static`` names the files of the folder's pages.
+    """
     made = Environment(
-        loader=FileSystemLoader(folder),
+        loader=FileSystemLoader([folder, _SHARED]),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

@@ -14,7 +14,13 @@ from masthead.books import (
 )
 from masthead.books.qualification_forms import Form as QualificationForm
 from masthead.books.qualifications import Added, Given
-from masthead.circulation.qualifying import Answer, answer, answers_of, refused_answers
+from masthead.circulation.qualifying import (
+    Answer,
+    answer,
+    answers_of,
+    refused_answers,
+    said_of,
+)
 from masthead.circulation.requalifying import WAYS
 from masthead.console.effort_form import EffortForm, effort_pages
 from masthead.console.forms import Form
@@ -92,8 +98,9 @@ def save(request: PageRequest) -> Response:
     key, form = int(request.ids["id"]), Form(request.form)
     asked = _form_of(request, form["publication"])
     answers = {each.field_id: answer(*given_in(each, form)) for each in asked.questions}
+    words = {each.field_id: each.words for each in asked.questions}
     for wrong in refused_answers(asked.questions, answers):
-        form.refuse(name_of(wrong.field_id), as_sentence(wrong.sentence))
+        form.refuse(name_of(wrong.field_id), said_of(words[wrong.field_id], as_sentence(wrong.why)))
     day = form.day("on", "The day")
     if day is None:
         form.refuse("on", "Say on which day the reader answered.")
@@ -163,7 +170,13 @@ def _shown(
         will=will,
         types=[(each.code, each.name) for each in types],
         questions=[
-            question_shown(each, each.active_options, is_required=each.is_required)
+            question_shown(
+                each,
+                each.active_options,
+                is_required=each.is_required,
+                hint="It has to be answered." if each.is_required else "",
+                other=f"Another answer to: {each.words}",
+            )
             for each in asked.questions
         ],
     )

@@ -9,8 +9,9 @@ from masthead.circulation.qualifying import Answer, answer
 from masthead.errors import BadInput
 from masthead.readers.forms import Form
 from masthead.readers.page_request import PageRequest, get, post
+from masthead.readers.questions import question_of
 from masthead.web.middleware import address_of
-from masthead.web.question_fields import given_in, name_of, question_shown, values_of
+from masthead.web.question_fields import given_in, name_of, values_of
 
 _PATH = "subscriptions/{id:int}/qualify"
 
@@ -68,7 +69,7 @@ def _page(request: PageRequest, asked: Asked, form: Form) -> Response:
         asked=asked,
         back=f"subscriptions/{request.ids['id']}",
         questions=[
-            question_shown(each, each.active_options, is_required=each.is_required)
+            question_of(request, each, each.active_options, is_required=each.is_required)
             for each in asked.questions
         ],
     )

@@ -8,7 +8,8 @@ from masthead.circulation.page_settings import PageSettings
 from masthead.errors import BadInput
 from masthead.readers.forms import Form
 from masthead.readers.page_request import PageRequest, get, post
-from masthead.web.question_fields import given_in, name_of, question_shown, values_of
+from masthead.readers.questions import question_of
+from masthead.web.question_fields import given_in, name_of, values_of
 
 _PATH = "questionnaire"
 
@@ -44,7 +45,7 @@ def _page(request: PageRequest, asked: list[Question], form: Form) -> Response:
         400 if form.errors else 200,
         form=form,
         questions=[
-            question_shown(each, each.options, answered_on=each.answered_on) for each in asked
+            question_of(request, each, each.options, answered_on=each.answered_on) for each in asked
         ],
     )
 

@@ -22,13 +22,13 @@ from masthead.circulation.audit_report import (
     total_of,
 )
 from masthead.circulation.copy_classes import GRACE
-from masthead.circulation.qualifying import answers_of
+from masthead.circulation.qualifying import Question, answers_of
 from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.books.order_keys import RECEIVED_BY, listed
+from masthead.store.books.order_keys import listed
 from masthead.store.books.qualification_forms import find_form
 from masthead.store.books.qualified_copies import CLASS_OF_ENTRY, QUALIFICATION_OF_ENTRY
-from masthead.store.books.reports import IssueLists, copies_on, lists_of
+from masthead.store.books.reports import COUNTRY, SENT_TO, IssueLists, copies_on, lists_of
 from masthead.store.books.serving_sql import NOT_SUSPENDED
 
 _EVER = "9999-12-31"
@@ -146,7 +146,7 @@ def count(reading: Reading, issue: IssueLists, before: IssueLists | None) -> lis
     return figures(
         issue.name,
         _copies(reading, issue),
-        _answered(reading, issue, {each.field_id: each.name for each in questions}),
+        _answered(reading, issue, questions),
         _sent(reading, issue),
         _changes(reading, issue, before),
         [each.name for each in questions],
@@ -174,9 +174,18 @@ def _copies(reading: Reading, issue: IssueLists) -> list[Copies]:
     )
 
 
-def _answered(reading: Reading, issue: IssueLists, names: dict[int, str]) -> list[Answered]:
-    """Return the copies by what was answered; several options of a question are one answer."""
-    words = words_of_options(reading)
+def _answered(reading: Reading, issue: IssueLists, questions: Sequence[Question]) -> list[Answered]:
+    """Return the copies by what was answered; several options of a question are one answer.
+
+    The figures have the publisher's names of questions and options. What readers are shown may be
+    reworded from issue to issue.
+    """
+    names = {each.field_id: each.name for each in questions}
+    words = {
+        option.option_id: option.value or option.display_as
+        for each in questions
+        for option in each.options
+    }
     found = reading.rows_as(
         tuple[str, int, str | None, int, int],
         f"""
@@ -189,36 +198,21 @@ def _answered(reading: Reading, issue: IssueLists, names: dict[int, str]) -> lis
         """,
     )
     return [
-        Answered(type_, in_words(text, names, words) if is_qualified else None, *counts)
+        Answered(type_, _in_words(text, names, words) if is_qualified else None, *counts)
         for type_, is_qualified, text, *counts in found
     ]
 
 
-def words_of_options(reading: Reading) -> dict[int, str]:
-    """Return the words of the options of all custom fields."""
-    return dict(
-        reading.rows_as(
-            tuple[int, str],
-            """
-            SELECT option_id, coalesce(nullif(value, ''), display_as, '')
-            FROM custom_field_options WHERE account_id = :account_id
-            """,
-        )
-    )
-
-
-def in_words(
-    text: str | None, names: dict[int, str], words: dict[int, str], *, with_text: bool = False
-) -> dict[str, str]:
+def _in_words(text: str | None, names: dict[int, str], words: dict[int, str]) -> dict[str, str]:
     """Return stored answers by the names of the questions; several options are joined.
 
-    An answer in words is ``other``, unless it is to be repeated (``with_text``).
+    An answer in words is ``other``.
     """
     found = {}
     for field_id, answer in answers_of(text).items():
         if field_id in names:
             said = [words.get(each, str(each)) for each in answer.options]
-            said += [answer.text if with_text else "other"] if answer.text else []
+            said += ["other"] if answer.text else []
             found[names[field_id]] = " + ".join(said)
     return found
 
@@ -228,15 +222,11 @@ def _sent(reading: Reading, issue: IssueLists) -> list[Sent]:
         Sent,
         f"""
         SELECT coalesce(e.type, ''),
-            coalesce(nullif(a.country_name, ''), a.country_abbreviation), a.state, {_TOTAL}
+            {COUNTRY}, a.state, {_TOTAL}
         FROM ({copies_on(issue.ids)}) AS e
         JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
-        LEFT JOIN subscription_issues AS r
-            ON r.account_id = :account_id AND r.issue_id = :issue_id
-            AND r.subscription_id = {RECEIVED_BY}
-        LEFT JOIN addresses AS a
-            ON a.account_id = :account_id AND a.address_id = r.address_id
+        {SENT_TO}
         GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
         """,
         issue_id=issue.issue_id,

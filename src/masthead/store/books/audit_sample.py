@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 from masthead.store.books.operation import Reading
-from masthead.store.books.order_keys import RECEIVED_BY, listed
+from masthead.store.books.order_keys import listed
 from masthead.store.books.qualified_copies import CLASS_OF_ENTRY, QUALIFICATION_OF_ENTRY
-from masthead.store.books.reports import IssueLists
+from masthead.store.books.reports import SENT_TO, IssueLists
 
 
 class Sampled(NamedTuple):
@@ -72,11 +72,7 @@ def every_nth(
         {QUALIFICATION_OF_ENTRY}
         LEFT JOIN audit_classes AS x
             ON x.account_id = :account_id AND x.audit_class_id = {CLASS_OF_ENTRY}
-        LEFT JOIN subscription_issues AS r
-            ON r.account_id = :account_id AND r.issue_id = :issue_id
-            AND r.subscription_id = {RECEIVED_BY}
-        LEFT JOIN addresses AS a
-            ON a.account_id = :account_id AND a.address_id = r.address_id
+        {SENT_TO}
         ORDER BY e.number
         """,
         every=every,

@@ -12,6 +12,7 @@ from masthead.circulation.qualifying import (
     AuditClass,
     Option,
     Question,
+    shown,
 )
 from masthead.errors import NotFound
 from masthead.store.books.ids import next_ids
@@ -111,13 +112,13 @@ def _questions(books: Reading, publication_id: int) -> list[Question]:
         Question(
             field_id,
             name,
-            shown or name,
+            shown(display_as, name),
             type_,
             bool(required),
             bool(other),
             tuple(options.get(field_id, ())),
         )
-        for field_id, name, shown, type_, required, other in asked
+        for field_id, name, display_as, type_, required, other in asked
     ]
 
 
@@ -135,7 +136,7 @@ def fields(books: Reading) -> list[Field]:
 def options_of(books: Reading) -> dict[int, list[Option]]:
     """Return the options of all custom fields by the field, in their order."""
     found: dict[int, list[Option]] = {}
-    for field_id, key, value, shown, disqualifies, is_active in books.rows_as(
+    for field_id, key, value, display_as, disqualifies, is_active in books.rows_as(
         tuple[int, int, str, str, bool, bool],
         """
         SELECT field_id, option_id, coalesce(value, ''), coalesce(display_as, ''), disqualifier,
@@ -145,7 +146,7 @@ def options_of(books: Reading) -> dict[int, list[Option]]:
         """,
     ):
         found.setdefault(field_id, []).append(
-            Option(key, value, shown, bool(disqualifies), bool(is_active))
+            Option(key, value, display_as, bool(disqualifies), bool(is_active))
         )
     return found
 

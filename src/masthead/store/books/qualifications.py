@@ -8,7 +8,7 @@ and follows from them (decisions, "The newest qualification"). The functions run
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from masthead.circulation.qualifying import Answer, answers_of, class_of
+from masthead.circulation.qualifying import Answer, Words, answers_of, class_of, shown
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.qualification_forms import classes_of
@@ -188,20 +188,23 @@ def said_by(
     )
 
 
-def words_of(books: Reading) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the names of the custom fields and the words of their options, by their ids."""
-    names = books.rows_as(
-        tuple[int, str],
-        "SELECT field_id, coalesce(name, '') FROM custom_fields WHERE account_id = :account_id",
+def words_of(books: Reading) -> Words:
+    """Return what readers are shown of the custom fields and their options, by their ids."""
+    fields = books.rows_as(
+        tuple[int, str | None, str | None],
+        "SELECT field_id, display_as, name FROM custom_fields WHERE account_id = :account_id",
     )
-    words = books.rows_as(
-        tuple[int, str],
+    options = books.rows_as(
+        tuple[int, str | None, str | None],
         """
-        SELECT option_id, coalesce(nullif(display_as, ''), value, '') FROM custom_field_options
+        SELECT option_id, display_as, value FROM custom_field_options
         WHERE account_id = :account_id
         """,
     )
-    return dict(names), dict(words)
+    return Words(
+        {key: shown(display_as, name) for key, display_as, name in fields},
+        {key: shown(display_as, value) for key, display_as, value in options},
+    )
 
 
 def stored_days(books: Reading, subscribers: Iterable[int]) -> dict[tuple[int, int], str]:

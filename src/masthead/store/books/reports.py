@@ -17,6 +17,17 @@ from masthead.store.books.operation import Reading, check_mode
 from masthead.store.books.order_keys import RECEIVED_BY, listed
 from masthead.store.database import Store, Value
 
+SENT_TO = f"""
+    LEFT JOIN subscription_issues AS r
+        ON r.account_id = :account_id AND r.issue_id = :issue_id
+        AND r.subscription_id = {RECEIVED_BY}
+    LEFT JOIN addresses AS a ON a.account_id = :account_id AND a.address_id = r.address_id
+    """
+"""The address ``a`` to which a list's entry ``e``, whose subscription is ``s``, was sent."""
+
+COUNTRY = "coalesce(nullif(a.country_name, ''), a.country_abbreviation)"
+"""The country of an address."""
+
 _EVER = "9999-12-31"
 
 
@@ -168,16 +179,12 @@ def served(reading: Reading, issue: IssueLists) -> list[Served]:
         Served,
         f"""
         SELECT coalesce(e.type, ''), e.class, s.audit_classification, s.audit_request_type,
-            coalesce(nullif(a.country_name, ''), a.country_abbreviation), a.state,
+            {COUNTRY}, a.state,
             CAST(sum(e.is_counted) AS BIGINT), CAST(sum(e.copies) AS BIGINT)
         FROM ({copies_on(issue.ids)}) AS e
         JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = e.subscription_id
-        LEFT JOIN subscription_issues AS r
-            ON r.account_id = :account_id AND r.issue_id = :issue_id
-            AND r.subscription_id = {RECEIVED_BY}
-        LEFT JOIN addresses AS a
-            ON a.account_id = :account_id AND a.address_id = r.address_id
+        {SENT_TO}
         GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
         """,
         issue_id=issue.issue_id,
