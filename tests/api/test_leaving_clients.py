@@ -190,7 +190,7 @@ def wait_until_settled(server: Server, database: str) -> None:
     """Wait until nothing has been open for a while: connections wait in the system, too."""
     ends_at = time.monotonic() + SETTLE_S_MAX
     settled = 0
-    while settled < 20:
+    while settled < 8:
         settled = settled + 1 if is_settled(server, database) else 0
         assert time.monotonic() < ends_at, "something stays open"
         time.sleep(0.1)

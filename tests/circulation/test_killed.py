@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.feed.places import Place
     from tests.servers import Store
 
-POINTS = {"sqlite": (3, 40), "postgresql": (3, 8)}
+POINTS = {"sqlite": (2, 40), "postgresql": (2, 8)}
 """Before how many statements of each operation its process is killed, without and with ``--every``,
 beside the last but one."""
 
@@ -44,10 +44,13 @@ def dying() -> Iterator[Dying]:
 
 
 def _spread(last: int, points: int) -> list[int]:
-    """Return some numbers from 1 to ``last``, with the first and the last ones."""
+    """Return some numbers from 1 to ``last``, with the last two.
+
+    Before the first statement, nothing was sent.
+    """
     if last <= points:
         return [*range(1, last + 1)]
-    return sorted({1 + (last - 1) * n // (points - 1) for n in range(points)} | {last - 1})
+    return sorted({last * n // points for n in range(1, points + 1)} | {last - 1})
 
 
 def _killed(proof: Proof, dying: Dying, url: str, operation: str, at: int) -> bool:

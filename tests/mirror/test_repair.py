@@ -53,10 +53,11 @@ def test_a_good_copy_has_nothing_to_repair(golden: Publisher, kept: Kept) -> Non
     indirect=True,
 )
 def test_each_damage_is_repaired(golden: Publisher, kept: Kept) -> None:
-    """rules, "Mirror: repair"."""
+    """rules, "Mirror: repair": of other kinds of copies each third, since the code is the same."""
     kept.update(golden)
     before = kept.everything()
-    for statement, difference in DAMAGE.items():
+    step = 1 if kept.kind == "sqlite" else 3
+    for statement, difference in [*DAMAGE.items()][::step]:
         kept.run(statement)
         verified = kept.verify(golden, repair=True)
         assert verified.differences == []

@@ -12,7 +12,7 @@ from masthead.mirror.records import digest_of
 from masthead.mirror.tables import ENTITIES
 from tests.client.service import Asked, Reply, Serve, forwarding
 from tests.conftest import KINDS
-from tests.long import ONLY_LONG
+from tests.long import ONLY_EVERY
 from tests.mirror.conftest import EACH_COPY
 from tests.mirror.test_tables import BIGGEST, COLUMNS
 
@@ -143,10 +143,13 @@ def test_each_damage_is_named_by_table_and_id(
 @pytest.mark.parametrize("number", range(len(MISSING | CHANGED | ADDED)))
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
-    "new_kept", ["sqlite", pytest.param("postgresql", marks=ONLY_LONG)], indirect=True
+    "new_kept", ["sqlite", pytest.param("postgresql", marks=ONLY_EVERY)], indirect=True
 )
 def test_each_damage_alone_is_enough(golden: Publisher, kept: Kept, number: int) -> None:
-    """decisions, "Digest": a copy with one fault is not complete."""
+    """decisions, "Digest": a copy with one fault is not complete.
+
+    In the long form, test_repair names each third damage of a copy on PostgreSQL.
+    """
     statement, named = list((MISSING | CHANGED | ADDED).items())[number]
     kept.update(golden)
     kept.run(statement)
@@ -164,10 +167,13 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize(
-    "new_kept", [*KINDS, "duckdb", pytest.param("parquet", marks=ONLY_LONG)], indirect=True
+    "new_kept", [*KINDS, "duckdb", pytest.param("parquet", marks=ONLY_EVERY)], indirect=True
 )
 def test_each_column_counts(golden: Publisher, kept: Kept) -> None:
-    """decisions, "Digest": all but the time of a subscriber's last change."""
+    """decisions, "Digest": all but the time of a subscriber's last change.
+
+    A copy in Parquet files is read into DuckDB for this, whose own copies the short form has.
+    """
     kept.update(golden)
     copy = open_copy(kept.url)
     for entity in ENTITIES:
