@@ -34,19 +34,26 @@ QUALIFICATION: dict[str, str] = {
     "qualifications.csv": csv_text(
         (
             *("qualification_id", "subscriber_id", "publication_id", "subscription_id"),
-            *("qualified_on", "valid_until", "request_type", "audit_class_id", "disqualified"),
-            *("answers", "taken_by", "evidence", "external_reference", "recorded_at"),
+            *("qualified_on", "valid_until", "request_type", "audit_class_id", "new_class_id"),
+            *(
+                "disqualified",
+                "answers",
+                "taken_by",
+                "evidence",
+                "external_reference",
+                "recorded_at",
+            ),
         ),
         (
-            *(1, 3, 1, 3, "2023-10-02", "2025-10-01", "list", 3, 1),
+            *(1, 3, 1, 3, "2023-10-02", "2025-10-01", "list", 3, 1, 1),
             *('{"1":{"options":[10],"text":""}}', None, None, None, "2025-11-03 09:00:00"),
         ),
         (
-            *(2, 3, 1, 3, "2025-10-20", "2027-10-19", "web", 1, 0, None, "ben"),
+            *(2, 3, 1, 3, "2025-10-20", "2027-10-19", "web", 1, None, 0, None, "ben"),
             *('{"address": "192.0.2.7"}', "call-7", "2025-11-03 09:00:00"),
         ),
         (
-            *(3, 6, 1, None, "2025-10-20", "2027-10-19", "web", 2, 0, None, None, None, None),
+            *(3, 6, 1, None, "2025-10-20", "2027-10-19", "web", 2, None, 0, *[None] * 4),
             "2025-11-03 09:00:00",
         ),
     ),

@@ -176,8 +176,8 @@ WITH_BOOKS: dict[str, str] = {
     "request_types.csv": "request_type_id,code,position\n1,web,1\n",
     "qualifications.csv": (
         "qualification_id,subscriber_id,publication_id,subscription_id,qualified_on,valid_until,"
-        "request_type,audit_class_id,recorded_at\n"
-        "1,1,1,1,2026-02-02,2029-02-01,web,1,2026-02-02 10:00:00\n"
+        "request_type,audit_class_id,new_class_id,recorded_at\n"
+        "1,1,1,1,2026-02-02,2029-02-01,web,1,1,2026-02-02 10:00:00\n"
     ),
     "qualified_subscriptions.csv": (
         "subscription_id,publication_id,qualification_id,audit_class_id,qualified_on,valid_until,"

@@ -9,7 +9,7 @@ import pytest
 from masthead.books import audit_report, issues
 from tests.long import LONG_ON_SQLITE
 from tests.qualification.faults import FAULTS_OF_REASONS
-from tests.qualification.press import CHIEF, qualify, said
+from tests.qualification.press import CHIEF, STUDENT, qualify, said
 from tests.qualification.pumps import check_sums
 
 if TYPE_CHECKING:
@@ -72,6 +72,18 @@ def test_a_gap_list_before_the_file_judges_again(press: Desk) -> None:
     qualify(press, 2, "2026-06-03", said(CHIEF))
     issues.make_gap_list(press.books, JUNE)
     assert removed(press, JUNE) == {"qualified later": 1}
+
+
+def test_a_later_answer_gives_no_reason_before_its_day(press: Desk) -> None:
+    """decisions, "The qualification on the date of an issue": Ada was a student on that date."""
+    qualify(press, 1, "2026-03-02", said(CHIEF))
+    press.to("2026-04-30")
+    issues.close(press.books, MAY)
+    press.to("2026-06-03")
+    qualify(press, 1, "2026-05-20", said(STUDENT))
+    qualify(press, 1, "2026-06-03", said(CHIEF))
+    issues.close(press.books, JUNE)
+    assert removed(press, JUNE) == {"disqualified": 1}
 
 
 @LONG_ON_SQLITE

@@ -8,10 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.books import issues
+from masthead.books import audit_report, issues, qualification_forms
+from masthead.books.qualification_forms import GivenClass
 from tests.circulation.test_closing import balances, close, fill, subscription, term
 from tests.long import examples
 from tests.qualification.free_readers import Free, put_form, put_qualified, served_free
+from tests.qualification.press import (
+    CHIEF,
+    CLASSES,
+    ENGINEER,
+    LARGE,
+    STUDENT,
+    qualify,
+    said,
+)
 
 if TYPE_CHECKING:
     from masthead.books.issues import MailingList
@@ -60,6 +70,12 @@ _OF_ENTRY = ("copies", "class", "is_paid", "qualification_id")
 def held(made: MailingList) -> dict[int, str]:
     """Return who is held, and why."""
     return {each.subscription_id: each.why for each in made.held}
+
+
+def by_class(desk: Desk) -> list[tuple[Any, ...]]:
+    """Return the class, the request type and the copies of the rows of issue 5's audit report."""
+    rows = audit_report.of_issue(desk.books, 5).rows
+    return [(*row[1:3], row[5]) for row in rows if row[0] == "audit class"]
 
 
 def test_a_qualified_copy_goes_out_beside_those_who_pay(desk: Desk) -> None:
@@ -142,6 +158,51 @@ def test_a_gap_list_brings_who_qualified_in_time_within_the_quota(desk: Desk) ->
     assert set(entries(desk)) == {1, 2, 3, 5}
     assert issues.make_gap_list(desk.books, 3).entries == 0
     assert made.held[0].reason == "it is over the quota of class A"
+
+
+def test_the_qualification_of_the_date_counts_whatever_came_later(press: Desk) -> None:
+    """decisions, "The qualification on the date of an issue": the list, its gap list, the report.
+
+    Ada and Ben were chief executives on the date of the issue, and are something else when it is
+    closed. Cora qualified first after its date.
+    """
+    for reader, day in ((1, "2026-03-02"), (2, "2026-03-02"), (3, "2026-05-02")):
+        press.to("2026-05-05")
+        qualify(press, reader, day, said(CHIEF))
+    qualify(press, 1, "2026-05-02", said(ENGINEER, LARGE), "telephone")
+    qualify(press, 2, "2026-05-02", said(STUDENT))
+    preview = issues.preview(press.books, 5)
+    made = issues.close(press.books, 5)
+    assert tuple(preview) == (made.press_run, made.held, made.lapsed)
+    assert entries(press) == {1: (1, "qualified", 0, 1), 2: (1, "qualified", 0, 2)}
+    assert by_class(press) == [("chief", "web", 2)]
+    assert issues.make_gap_list(press.books, 5).entries == 0
+    before = entries(press)
+    issues.reopen(press.books, 5)
+    issues.close(press.books, 5)
+    assert entries(press) == before
+    # A late card of Cora is of a day before the issue: the gap list brings it, with that day.
+    qualify(press, 3, "2026-04-30", said(CHIEF))
+    assert issues.make_gap_list(press.books, 5).entries == 1
+    assert entries(press)[3] == (1, "qualified", 0, 6)
+    issues.close(press.books, 6)
+    june = press.table("mailing_list_entries")[3:]
+    assert {row["subscription_id"]: row["qualification_id"] for row in june} == {1: 4, 3: 3}
+
+
+def test_the_class_of_the_date_follows_the_rules_of_now(press: Desk) -> None:
+    """decisions, "Classes that change": also of a qualification that a newer one has followed."""
+    press.to("2026-05-05")
+    qualify(press, 1, "2026-03-02", said(CHIEF))
+    leaders = GivenClass("leader", "Leaders", quota=1, conditions={"job": ["chief"]})
+    qualification_forms.set_classes(press.books, 1, [leaders, CLASSES[-1]])
+    for reader in (1, 2):
+        qualify(press, reader, "2026-05-02", said(STUDENT))
+    assert issues.close(press.books, 5).entries == 1
+    assert by_class(press) == [("leader", "web", 1)]
+    qualify(press, 2, "2026-03-02", said(CHIEF))
+    held_now = issues.make_gap_list(press.books, 5).held
+    assert [each.why for each in held_now] == ["over the quota of class Leaders"]
 
 
 @st.composite

@@ -97,7 +97,9 @@ class RequestType(Struct):
 class Qualification(Struct):
     """That a reader qualified for a publication on a day, and by what.
 
-    ``answers`` and ``evidence`` are JSON. They are null once the subscriber is erased.
+    ``new_class_id`` is the class by the rules of the classes that changed since; null is
+    ``audit_class_id``. ``answers`` and ``evidence`` are JSON. They are null once the subscriber is
+    erased.
     """
 
     qualification_id: Key
@@ -108,6 +110,7 @@ class Qualification(Struct):
     valid_until: RequiredDate
     request_type: RequiredText
     audit_class_id: IdOrNull
+    new_class_id: IdOrNull
     disqualified: Bit
     answers: TextOrNull
     taken_by: TextOrNull

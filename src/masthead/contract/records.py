@@ -428,6 +428,7 @@ TABLES = (
         publication_id="qualification_forms",
         subscription_id="subscriptions",
         audit_class_id="audit_classes",
+        new_class_id="audit_classes",
     ),
     _table(
         "qualified_subscriptions",

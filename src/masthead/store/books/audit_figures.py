@@ -27,7 +27,7 @@ from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.qualification_forms import find_form
-from masthead.store.books.qualified_copies import CLASS_OF_ENTRY, QUALIFICATION_OF_ENTRY
+from masthead.store.books.qualified_copies import CLASS_NOW, ON_THE_DAY, QUALIFICATION_OF_ENTRY
 from masthead.store.books.reports import COUNTRY, SENT_TO, IssueLists, copies_on, lists_of
 from masthead.store.books.serving_sql import NOT_SUSPENDED
 
@@ -165,7 +165,7 @@ def _copies(reading: Reading, issue: IssueLists) -> list[Copies]:
         FROM ({copies_on(issue.ids)}) AS e
         {QUALIFICATION_OF_ENTRY}
         LEFT JOIN audit_classes AS x
-            ON x.account_id = :account_id AND x.audit_class_id = {CLASS_OF_ENTRY}
+            ON x.account_id = :account_id AND x.audit_class_id = {CLASS_NOW}
         GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
         """,
         year1=year1,
@@ -254,10 +254,10 @@ _WHY_GONE = f"""
             WHERE t.account_id = :account_id AND t.subscription_id = c.subscription_id
                 AND t.issues_left <> 0) THEN 'held'
         WHEN c.then_by IS NULL THEN 'term ended'
-        WHEN q.valid_until < :day THEN 'lapsed'
-        WHEN q.qualified_on > :day THEN 'qualified later'
-        WHEN m.disqualified = 1 THEN 'disqualified'
-        WHEN q.served = 0 THEN 'class not served'
+        WHEN q.qualified_on > :day AND coalesce(n.valid_until, '') < :day THEN 'qualified later'
+        WHEN n.valid_until < :day THEN 'lapsed'
+        WHEN n.disqualified = 1 THEN 'disqualified'
+        WHEN x.served = 0 THEN 'class not served'
         WHEN s.type IN {PRINTED} AND NOT EXISTS (SELECT 1 FROM addresses AS a
             WHERE a.account_id = :account_id AND a.address_id = s.mailing_address_id
                 AND a.address <> '') THEN 'no address'
@@ -323,8 +323,10 @@ def _gone(reading: Reading, issue: IssueLists, then: Sequence[int]) -> list[Chan
         JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
         LEFT JOIN qualified_subscriptions AS q
             ON q.account_id = :account_id AND q.subscription_id = c.subscription_id
-        LEFT JOIN qualifications AS m
-            ON m.account_id = :account_id AND m.qualification_id = q.qualification_id
+        LEFT JOIN qualifications AS n
+            ON n.account_id = :account_id AND n.qualification_id = ({ON_THE_DAY})
+        LEFT JOIN audit_classes AS x
+            ON x.account_id = :account_id AND x.audit_class_id = {CLASS_NOW}
         GROUP BY 1 ORDER BY 1
         """,
         day=issue.date,

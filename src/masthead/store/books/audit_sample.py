@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_keys import listed
-from masthead.store.books.qualified_copies import CLASS_OF_ENTRY, QUALIFICATION_OF_ENTRY
+from masthead.store.books.qualified_copies import CLASS_NOW, QUALIFICATION_OF_ENTRY
 from masthead.store.books.reports import SENT_TO, IssueLists
 
 
@@ -71,7 +71,7 @@ def every_nth(
         JOIN subscribers AS p ON p.account_id = :account_id AND p.subscriber_id = s.subscriber_id
         {QUALIFICATION_OF_ENTRY}
         LEFT JOIN audit_classes AS x
-            ON x.account_id = :account_id AND x.audit_class_id = {CLASS_OF_ENTRY}
+            ON x.account_id = :account_id AND x.audit_class_id = {CLASS_NOW}
         {SENT_TO}
         ORDER BY e.number
         """,

@@ -15,7 +15,7 @@ from masthead.store.books.earning import earn_by_deliveries, earn_by_months
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.books.qualified_copies import LAPSED_WITH, note_lapses
+from masthead.store.books.qualified_copies import LAPSED_WITH, ON_THE_DAY, note_lapses
 from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving
 from masthead.store.books.stored_expiry_dates import IS_QUALIFIED, calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
@@ -186,7 +186,7 @@ class _Delivery:
                     WHEN t.term_id IS NULL THEN '{copy_classes.GRACE}'
                     WHEN t.price > 0 AND t.paid_on IS NULL THEN '{copy_classes.UNPAID}'
                     ELSE t.class END,
-                coalesce(t.free_copies, 0), t.free_class, q.qualification_id
+                coalesce(t.free_copies, 0), t.free_class, {ON_THE_DAY}
             FROM subscription_issues AS d JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = d.subscription_id
             LEFT JOIN terms AS t ON t.account_id = :account_id AND t.term_id = d.term_id
@@ -197,6 +197,7 @@ class _Delivery:
             ORDER BY d.subscription_id
             """,
             mailing_list_id=self._list_id,
+            day=self._issue.date,
         )
 
     def _use_up_terms(self) -> None:

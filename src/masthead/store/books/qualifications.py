@@ -12,6 +12,7 @@ from masthead.circulation.qualifying import Answer, Words, answers_of, class_of,
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.qualification_forms import classes_of
+from masthead.store.books.qualified_copies import CLASS_NOW
 from masthead.store.key_lists import KeyLists
 
 _KEYS, _CLASSES = "qualified_keys", "qualified_classes"
@@ -286,7 +287,7 @@ def write_current(books: Operation, subscriptions: Iterable[int]) -> None:
             qualification_id, audit_class_id, request_position, qualified_on, valid_until, served,
             lapsed_by)
         SELECT n.account_id, n.subscription_id, n.publication_id, n.qualification_id,
-            n.audit_class_id, r.position, n.qualified_on, n.valid_until, 0, {_LAPSED_BY}
+            {CLASS_NOW}, r.position, n.qualified_on, n.valid_until, 0, {_LAPSED_BY}
         FROM (
             SELECT q.*, row_number() OVER (PARTITION BY q.subscription_id
                 ORDER BY q.qualified_on DESC, q.qualification_id DESC) AS nth
@@ -306,10 +307,11 @@ def write_current(books: Operation, subscriptions: Iterable[int]) -> None:
 
 
 def reclassify(books: Operation, publication_id: int) -> int:
-    """Give the newest qualifications of a publication their class by the rules of now.
+    """Give the qualifications of a publication their class by the rules of now.
 
-    ``qualifications`` stays as it is. Returns how many subscriptions have another class. The caller
-    updates the balances of the publication afterwards.
+    Each answer that several readers gave is classified once. Those of readers who were erased are
+    not known any more, and stay in their class. Returns how many subscriptions have another class.
+    The caller updates the balances of the publication afterwards.
     """
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
@@ -320,49 +322,49 @@ def reclassify(books: Operation, publication_id: int) -> int:
         """,
         publication_id=publication_id,
     )
-    return _follow(books, lists)
-
-
-def _follow(books: Operation, lists: KeyLists) -> int:
-    """Write the classes of the subscriptions in the list, and what is shown of them.
-
-    Each answer that several readers gave is classified once. Those of readers who were erased are
-    not known any more, and stay in their class. Returns how many have another class.
-    """
-    keys = lists.keys_in(_KEYS)
-    texts = books.rows_as(
-        tuple[int, str],
-        f"""
-        SELECT DISTINCT q.publication_id, q.answers FROM {keys} AS k
-        JOIN qualified_subscriptions AS n
-            ON n.account_id = :account_id AND n.subscription_id = k.key
-        JOIN qualifications AS q
-            ON q.account_id = :account_id AND q.qualification_id = n.qualification_id
-        WHERE q.answers IS NOT NULL
-        """,
+    of_these = f"""{lists.keys_in(_KEYS)} AS k JOIN qualifications AS n
+        ON n.account_id = :account_id AND n.subscription_id = k.key
+            AND n.publication_id = :publication_id"""
+    texts = books.column_as(
+        str,
+        f"SELECT DISTINCT n.answers FROM {of_these} WHERE n.answers IS NOT NULL",
+        publication_id=publication_id,
     )
-    classes = {each: classes_of(books, each) for each in {each for each, _ in texts}}
+    classes = classes_of(books, publication_id)
     rows = [
-        (found.audit_class_id, publication_id, text)
-        for publication_id, text in texts
-        if (found := class_of(classes[publication_id], answers_of(text))) is not None
+        (found.audit_class_id, text)
+        for text in texts
+        if (found := class_of(classes, answers_of(text))) is not None
     ]
-    lists.keep_rows(_CLASSES, ("key", "other", "text"), rows)
+    lists.keep_rows(_CLASSES, ("key", "text"), rows)
+    books.change(
+        f"""
+        UPDATE qualifications AS q SET new_class_id = f.class_id
+        FROM (
+            SELECT n.qualification_id, nullif(c.key, n.audit_class_id) AS class_id FROM {of_these}
+            JOIN {lists.keys_in(_CLASSES)} AS c ON c.text = n.answers) AS f
+        WHERE q.account_id = :account_id AND q.qualification_id = f.qualification_id
+            AND q.new_class_id IS DISTINCT FROM f.class_id
+        """,
+        publication_id=publication_id,
+    )
     changed = books.change(
         f"""
-        UPDATE qualified_subscriptions AS n SET audit_class_id = f.class_id
-        FROM (
-            SELECT o.subscription_id, c.key AS class_id FROM {keys} AS k
-            JOIN qualified_subscriptions AS o
-                ON o.account_id = :account_id AND o.subscription_id = k.key
-            JOIN qualifications AS q
-                ON q.account_id = :account_id AND q.qualification_id = o.qualification_id
-            JOIN {lists.keys_in(_CLASSES)} AS c
-                ON c.other = q.publication_id AND c.text = q.answers) AS f
-        WHERE n.account_id = :account_id AND n.subscription_id = f.subscription_id
-            AND n.audit_class_id IS DISTINCT FROM f.class_id
-        """
+        UPDATE qualified_subscriptions AS q SET audit_class_id = {CLASS_NOW}
+        FROM qualifications AS n
+        WHERE q.account_id = :account_id AND q.publication_id = :publication_id
+            AND n.account_id = :account_id AND n.qualification_id = q.qualification_id
+            AND q.audit_class_id IS DISTINCT FROM {CLASS_NOW}
+        """,
+        publication_id=publication_id,
     )
+    _follow(books, lists)
+    return changed
+
+
+def _follow(books: Operation, lists: KeyLists) -> None:
+    """Write what follows from the classes of the subscriptions in the list, and drop it."""
+    keys = lists.keys_in(_KEYS)
     books.change(
         f"""
         UPDATE qualified_subscriptions AS n SET class_position = f.position, served = f.served
@@ -398,4 +400,3 @@ def _follow(books: Operation, lists: KeyLists) -> int:
         commit_id=books.commit_id,
     )
     lists.drop(_KEYS, _CLASSES)
-    return changed

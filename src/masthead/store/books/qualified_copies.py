@@ -22,19 +22,41 @@ from masthead.store.database import Value
 NO_ADDRESS, OVER_QUOTA = "no address", "over the quota of class"
 """Why a qualified copy is held; the name of the audit class follows the latter."""
 
-CLASS_OF_ENTRY = """
-    CASE WHEN q.qualification_id = e.qualification_id THEN q.audit_class_id
-        ELSE n.audit_class_id END
-    """
-"""The audit class of a list's entry: that of the qualification by which the copy went out. Later
-answers do not change it; other rules of the classes do, until the figures are frozen."""
+CLASS_NOW = "coalesce(n.new_class_id, n.audit_class_id)"
+"""The audit class of the qualification ``n`` by the rules of now; later answers do not matter."""
 
 QUALIFICATION_OF_ENTRY = """
     LEFT JOIN qualifications AS n
         ON n.account_id = :account_id AND n.qualification_id = e.qualification_id
-    LEFT JOIN qualified_subscriptions AS q
-        ON q.account_id = :account_id AND q.subscription_id = e.subscription_id
     """
+"""The qualification by which the copy of a list's entry went out."""
+
+ON_THE_DAY = """
+    CASE WHEN q.qualified_on <= :day THEN q.qualification_id
+        ELSE (SELECT o.qualification_id FROM qualifications AS o
+            WHERE o.account_id = :account_id AND o.subscription_id = q.subscription_id
+                AND o.qualified_on <= :day
+            ORDER BY o.qualified_on DESC, o.qualification_id DESC LIMIT 1) END
+    """
+"""The qualification of ``qualified_subscriptions AS q`` that counts on a day: the newest until
+then (decisions, "The qualification on the date of an issue"). Few have a newer one."""
+
+_NEWEST = """
+    qualified_subscriptions AS q
+    """
+_ONE_BEFORE = f"""
+    (SELECT n.account_id, n.publication_id, n.subscription_id, x.audit_class_id,
+        x.position AS class_position, t.position AS request_position, n.qualified_on,
+        n.valid_until, CASE WHEN n.disqualified = 0 THEN x.served ELSE 0 END AS served
+    FROM qualified_subscriptions AS q
+    JOIN qualifications AS n
+        ON n.account_id = :account_id AND n.qualification_id = ({ON_THE_DAY})
+    JOIN audit_classes AS x ON x.account_id = :account_id AND x.audit_class_id = {CLASS_NOW}
+    LEFT JOIN request_types AS t ON t.account_id = :account_id AND t.code = n.request_type
+    WHERE q.account_id = :account_id AND q.publication_id = :publication_id
+        AND q.qualified_on > :day) AS q
+    """
+"""The one that counts on the day, of those whose newest one is later."""
 
 _IS_NOT_AMONG_THEM = """
     s.subscription_id NOT IN (
@@ -96,6 +118,9 @@ class QualifiedCopies:
                 publication_id=issue.publication_id,
             )
         )
+        self._sources = [_NEWEST]
+        if self.are_there and self._are_some_later():
+            self._sources.append(_ONE_BEFORE)
         self._room = self._room_of_classes() if self.are_there else {}
         self._order = _FIRST[self._filled_by()] if self._room else ""
 
@@ -167,10 +192,11 @@ class QualifiedCopies:
 
     def _qualified(self, more: str) -> str:
         """Return the FROM item of those who are qualified on the issue's date and served."""
-        return f"""
-            (SELECT {COLUMNS}, {self._address} AS address_id, q.audit_class_id,
+        parts = " UNION ALL ".join(
+            f"""
+            SELECT {COLUMNS}, {self._address} AS address_id, q.audit_class_id,
                 q.class_position, q.request_position, q.qualified_on
-            FROM qualified_subscriptions AS q
+            FROM {source}
             JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
             JOIN subscribers AS r
@@ -178,8 +204,11 @@ class QualifiedCopies:
             WHERE q.account_id = :account_id AND q.publication_id = :publication_id
                 AND q.served = 1 AND q.qualified_on <= :day AND q.valid_until >= :day
                 AND s.cancelled_on IS NULL AND r.delete_date IS NULL
-                AND s.begins_on <= :day{self._conditions}{more})
+                AND s.begins_on <= :day{self._conditions}{more}
             """
+            for source in self._sources
+        )
+        return f"({parts})"
 
     def _within_quota(self, more: str) -> str:
         """Return the FROM item ``c`` of those who can be served, until the quotas are full."""
@@ -195,6 +224,19 @@ class QualifiedCopies:
                 FROM {served}) AS w
             WHERE coalesce(w.running <= CASE w.audit_class_id {rooms} END, TRUE)) AS c
             """
+
+    def _are_some_later(self) -> bool:
+        """Return whether a newest qualification is later than the issue; none is to come."""
+        return self._issue.date < self._books.today and bool(
+            self._books.row(
+                """
+                SELECT 1 FROM qualified_subscriptions WHERE account_id = :account_id
+                    AND publication_id = :publication_id AND qualified_on > :day LIMIT 1
+                """,
+                publication_id=self._issue.publication_id,
+                day=self._issue.date,
+            )
+        )
 
     def _filled_by(self) -> str:
         return (
@@ -227,7 +269,7 @@ class QualifiedCopies:
             self._books.rows_as(
                 tuple[int | None, int],
                 f"""
-                SELECT {CLASS_OF_ENTRY}, CAST(sum(coalesce(e.copies, 0)) AS BIGINT)
+                SELECT {CLASS_NOW}, CAST(sum(coalesce(e.copies, 0)) AS BIGINT)
                 FROM list_downloads AS l
                 JOIN mailing_list_entries AS e
                     ON e.account_id = :account_id AND e.mailing_list_id = l.mailing_list_id

@@ -1470,8 +1470,9 @@ CREATE TABLE request_types (
 CREATE UNIQUE INDEX request_types_by_code ON request_types (account_id, code);
 
 -- Rows are only ever added; an erasure blanks what is personal. qualified_on: the day of the
--- answers. valid_until: the last day. request_type: the code. answers: JSON, by the id of the
--- field: options, text. evidence: JSON.
+-- answers. valid_until: the last day. request_type: the code. new_class_id: the class by the rules
+-- of the classes that changed since; NULL is audit_class_id. answers: JSON, by the id of the field:
+-- options, text. evidence: JSON.
 CREATE TABLE qualifications (
     account_id INTEGER NOT NULL,
     qualification_id INTEGER NOT NULL,
@@ -1482,6 +1483,7 @@ CREATE TABLE qualifications (
     valid_until TEXT NOT NULL,
     request_type TEXT NOT NULL,
     audit_class_id INTEGER,
+    new_class_id INTEGER,
     disqualified INTEGER NOT NULL DEFAULT 0 CHECK (disqualified IN (0, 1)),
     answers TEXT,
     taken_by TEXT,
@@ -1494,7 +1496,8 @@ CREATE TABLE qualifications (
         REFERENCES qualification_forms (account_id, publication_id),
     FOREIGN KEY (account_id, subscription_id)
         REFERENCES subscriptions (account_id, subscription_id),
-    FOREIGN KEY (account_id, audit_class_id) REFERENCES audit_classes (account_id, audit_class_id)
+    FOREIGN KEY (account_id, audit_class_id) REFERENCES audit_classes (account_id, audit_class_id),
+    FOREIGN KEY (account_id, new_class_id) REFERENCES audit_classes (account_id, audit_class_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX qualifications_by_subscriber
     ON qualifications (account_id, subscriber_id);
