@@ -15,7 +15,7 @@ from masthead.store.key_lists import KeyLists
 
 _ENDING = "books_ending"
 _UNEARNED = """
-    coalesce((SELECT sum(CASE r.kind WHEN 'received' THEN r.cents ELSE -r.cents END)
+    coalesce((SELECT sum(CASE WHEN r.kind = 'received' THEN r.cents ELSE -r.cents END)
         FROM revenue AS r WHERE r.account_id = t.account_id AND r.term_id = t.term_id), 0)
     """
 
@@ -141,7 +141,8 @@ def _end(books: Operation, which: str, **values: int) -> tuple[int, int, int]:
         f"""
         INSERT INTO cancelled_terms (account_id, term_id, issues_left, earned, refunded)
         SELECT u.account_id, u.term_id, u.issues_left,
-            CASE u.other WHEN 0 THEN u.cents ELSE 0 END, CASE u.other WHEN 1 THEN u.cents ELSE 0 END
+            CASE WHEN u.other = 0 THEN u.cents ELSE 0 END,
+            CASE WHEN u.other = 1 THEN u.cents ELSE 0 END
         FROM (
             SELECT t.account_id, t.term_id, t.issues_left, k.other,
                 CAST({_UNEARNED} AS BIGINT) AS cents
