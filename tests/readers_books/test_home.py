@@ -8,7 +8,7 @@ import pytest
 
 from masthead.books import erasure, issues, reader_home, subscribers, subscriptions
 from masthead.errors import NotFound
-from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, of, reader
+from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, of, reader, show_bundle
 
 if TYPE_CHECKING:
     from masthead.books.reader_home import Home
@@ -72,7 +72,7 @@ def test_a_recipient_sees_the_gift_without_its_price_and_its_donor(household: De
     assert (tide.is_gift, tide.owed, tide.state) == (True, None, "active")
     assert tide.may.cancel == "no"
     assert tide.may.address
-    assert tide.may.renew
+    assert not tide.may.renew
     assert (found.documents, found.gifts, found.owed) == ((), (), 0)
     assert "1284" not in repr(found)
     assert "Cora" not in repr(found)
@@ -93,7 +93,19 @@ def test_a_cancelled_subscription_has_ended(household: Desk) -> None:
     assert not tide.may.pause
     assert not tide.may.address
     assert tide.may.cancel == "no"
-    assert tide.may.renew
+    assert not tide.may.renew
+
+
+@pytest.mark.parametrize("subscriber_id", [DAN, EVE])
+@pytest.mark.parametrize(("renew", "buy"), [(1, 0), (0, 1)])
+def test_only_what_readers_see_can_be_renewed_bought_or_given(
+    household: Desk, subscriber_id: int, renew: int, buy: int
+) -> None:
+    """Recipients of gifts and who cancelled can renew."""
+    show_bundle(household, renew=renew, buy=buy)
+    found = home(household, subscriber_id)
+    assert [each.may.renew for each in found.subscriptions] == [bool(renew)]
+    assert (found.offered.buy, found.offered.gift) == (bool(buy), bool(buy))
 
 
 @pytest.mark.parametrize("subscriber_id", [ADA, 99])

@@ -188,12 +188,20 @@ def test_what_is_switched_off_is_not_there(
     assert f"/{page}" not in browser.get().text
 
 
-def test_automatic_renewal_is_linked_where_a_bundle_renews(house: House) -> None:
-    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}/renewal"
-    assert path not in browser.get().text
+def test_renewing_is_linked_where_a_bundle_renews(house: House) -> None:
+    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}/renew"
+    linked = re.compile(rf'{path}(?:al)?"')
+    assert not linked.findall(browser.get().text)
     show_bundle(house.desk)
-    assert path in browser.get().text
+    assert {f'{path}"', f'{path}al"'} == {*linked.findall(browser.get().text)}
     assert "Automatic renewal" in text_of(browser.get())
+
+
+def test_buying_and_giving_are_linked_where_a_bundle_is_shown_for_it(house: House) -> None:
+    browser = house.signed_in(BEN)
+    assert "Read more, or give" not in text_of(browser.get())
+    show_bundle(house.desk)
+    assert "Subscribe Give a subscription" in text_of(browser.get())
 
 
 PAGES = (

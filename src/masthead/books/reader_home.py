@@ -187,8 +187,9 @@ class Document(NamedTuple):
 class Home(NamedTuple):
     """What a reader sees first. ``addresses`` are the reader's own, by ascending id.
 
-    ``offered`` is what the pages of the account have. ``documents`` are the newest first. ``owed``
-    is the sum of all that is open.
+    ``offered`` is what the pages of the account have; to buy and to give are among it only where
+    readers see a bundle for that. ``documents`` are the newest first. ``owed`` is the sum of all
+    that is open.
     """
 
     reader: Reader
@@ -264,7 +265,8 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
     by_order = {each.order_id: each for each in invoices if each.order_id is not None}
     offered = offered_by(reading)
     gifts = reader_home.gifts_of(reading, subscriber_id)
-    offers = _Offers(offered, reader_home.renewed(reading))
+    lines = reader_home.shown_lines(reading)
+    offers = _Offers(offered, {(each.publication_id, each.type) for each in lines if each.renew})
     free = reader_qualifying.newest_of(reading, subscriber_id)
     shown = [
         _with_free(
@@ -282,7 +284,10 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
         tuple(_gift(reading, each, by_order) for each in gifts),
         tuple(_document(each) for each in reversed(invoices)) if offered.documents else (),
         tuple(places.values()),
-        offered,
+        offered._replace(
+            buy=offered.buy and any(each.buy for each in lines),
+            gift=offered.gift and any(each.gift for each in lines),
+        ),
         sum(each.open_cents for each in invoices),
         reading.currency,
         reading.today,

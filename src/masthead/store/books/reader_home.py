@@ -140,18 +140,26 @@ def shown_bundles(reading: Reading) -> list[ShownBundle]:
     return sorted(found, key=lambda each: (each.name or "", each.bundle_id))
 
 
-def renewed(reading: Reading) -> set[tuple[int, str]]:
-    """Return the publications and the types that the bundles renew which readers see for that."""
-    return set(
-        reading.rows_as(
-            tuple[int, str],
-            """
-            SELECT DISTINCT l.publication_id, l.type FROM reader_bundles AS o
-            JOIN bundles AS b ON b.account_id = :account_id AND b.bundle_id = o.bundle_id
-            JOIN bundle_lines AS l ON l.account_id = :account_id AND l.bundle_id = o.bundle_id
-            WHERE o.account_id = :account_id AND b.active = 1 AND o.renew = 1
-            """,
-        )
+class ShownLine(NamedTuple):
+    """What a bundle for sale has: a publication in a type; for what readers see it (0 or 1)."""
+
+    publication_id: int
+    type: str
+    renew: int
+    buy: int
+    gift: int
+
+
+def shown_lines(reading: Reading) -> list[ShownLine]:
+    """Return the lines of the bundles for sale that the publisher shows readers."""
+    return reading.rows_as(
+        ShownLine,
+        """
+        SELECT l.publication_id, l.type, o.renew, o.buy, o.gift FROM reader_bundles AS o
+        JOIN bundles AS b ON b.account_id = :account_id AND b.bundle_id = o.bundle_id
+        JOIN bundle_lines AS l ON l.account_id = :account_id AND l.bundle_id = o.bundle_id
+        WHERE o.account_id = :account_id AND b.active = 1
+        """,
     )
 
 
