@@ -338,6 +338,13 @@ CASES = {
     "what readers do with a bundle": Case("/readers-pages/bundles/1", {"buy": "1"}),
     "an undone change of a reader": Case("/reader-changes/1/undo", {}, before=_pause),
     "an answered request": Case("/reader-requests/1/answer", {}, before=_ask),
+    "welcome letters": Case(
+        "/renewals/letters",
+        {"kind": "welcome"},
+        "/renewals/letters/send",
+        confirms=True,
+        before=_bill,
+    ),
     "an effort": Case("/renewals/1/effort", {"effort": "1", "issues_left": "3", "remove": ""}),
     "an effort of a free title": Case(
         "/qualification/1/effort",

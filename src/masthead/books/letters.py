@@ -1,6 +1,6 @@
 """Welcome and cancellation letters: what is due, and noting it (billing, "Documents")."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ __all__ = [
     "Written",
     "due",
     "note_written",
+    "of_day",
     "written_again",
 ]
 
@@ -78,35 +79,50 @@ def due(books: Books, kind: LetterKind, *, since: str | None = None) -> Due:
         settings = settings_of(reading)
         found = list(_letters(reading, kind, settings, since))
         addresses = outbox.addresses_of(reading, {to for _, to, _ in found})
-    printed: list[Letter] = []
-    mailed: list[tuple[Letter, str]] = []
-    without: list[int] = []
-    for letter, to, has_address in found:
-        if to in addresses:
-            mailed.append((letter, addresses[to]))
-        elif has_address:
-            printed.append(letter)
-        else:
-            without.append(letter.subscription_id)
-    return Due(kind, since, appearance_of(settings), printed, mailed, without)
+    return _by_way(kind, since, settings, found, addresses)
 
 
-def written_again(books: Books, kind: LetterKind, written_on: str) -> Due:
-    """Return the letters that were printed on a day, with the data of today.
+def of_day(books: Books, kind: LetterKind, day: str) -> Due:
+    """Return the letters of a day that are on paper, with the data of today.
 
-    The audit log records the reading. Raises what :func:`due` does.
+    They are those that were printed, and those by e-mail whose mail failed. Raises what :func:`due`
+    does.
     """
     with books.scan() as reading:
-        check_past_day(written_on, reading.today)
+        check_past_day(day, reading.today)
         settings = settings_of(reading)
-        found = [letter for letter, *_ in _letters(reading, kind, settings, "", written_on)]
+        found = list(_letters(reading, kind, settings, "", day))
+    return _by_way(kind, day, settings, found, {})
+
+
+def written_again(books: Books, kind: LetterKind, day: str) -> Due:
+    """Return what :func:`of_day` does; the audit log records the reading."""
+    found = of_day(books, kind, day)
     audit.record_reading(
         books.store,
         books.actor,
-        f"{kind} letters of {written_on} were written once more",
+        f"{kind} letters of {day} were written once more",
         account_id=books.account_id,
     )
-    return Due(kind, written_on, appearance_of(settings), found, [], [])
+    return found
+
+
+def _by_way(
+    kind: LetterKind,
+    since: str,
+    settings: BillingSettings,
+    found: Iterable[tuple[Letter, int, bool]],
+    addresses: Mapping[int, str],
+) -> Due:
+    due = Due(kind, since, appearance_of(settings), [], [], [])
+    for letter, to, has_address in found:
+        if to in addresses:
+            due.mailed.append((letter, addresses[to]))
+        elif has_address:
+            due.printed.append(letter)
+        else:
+            due.without_address.append(letter.subscription_id)
+    return due
 
 
 def note_written(books: Books, found: Due, *, dry_run: bool = False) -> Written:

@@ -11,24 +11,10 @@ from masthead.billing.printed_reminders import PrintedReminder
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import Document, appearance_of
-from masthead.documents.letter_samples import samples
 from masthead.documents.rendering import Appearance, Renderer, many
 from masthead.errors import NotFound
 from masthead.store.billing.reminders import letters_on
 from masthead.store.billing.settings import settings_of
-
-
-def check_template(books: Books) -> None:
-    """Try the account's own template of reminders on a made-up letter; others are known to work.
-
-    Raises BadInput for an error of the template, with its file and line.
-    """
-    with books.read() as reading:
-        settings = settings_of(reading)
-    if settings.templates:
-        with Renderer(appearance_of(settings)) as renderer:
-            renderer.pdf(dict(samples())[f"reminder-{settings.language}"])
-
 
 TOGETHER = 200
 """The most letters in one PDF (decisions, "Many letters in one PDF")."""

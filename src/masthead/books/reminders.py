@@ -13,8 +13,8 @@ from masthead.billing.reminding import Due, Letter, Level, Overdue, Selected, da
 from masthead.billing.settings import BillingSettings
 from masthead.books.account import Books
 from masthead.books.invoices import give_up
+from masthead.books.own_templates import check_template
 from masthead.books.payment_allocation import use_credit
-from masthead.books.reminder_documents import check_template
 from masthead.books.reminder_letters import write_letters
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted
@@ -165,7 +165,7 @@ def send(books: Books, *, seen: str | None = None, dry_run: bool = False) -> Sen
     ``seen`` is the digest, and for an error of the account's own template, with its file and line.
     Raises MastheadError if the account does not bill.
     """
-    check_template(books)
+    check_template(books, "reminder")
     with books.change(dry_run=dry_run) as change:
         settings = settings_of(change)
         credits_ = stored.credits_of(change)

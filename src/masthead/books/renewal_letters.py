@@ -12,6 +12,7 @@ from masthead.billing.settings import BillingSettings
 from masthead.books import renewals
 from masthead.books.account import Books
 from masthead.books.invoice_documents import appearance_of, sender_of
+from masthead.books.own_templates import check_template
 from masthead.books.renewals import Due, Letter
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.amounts import stored_cents
@@ -21,6 +22,8 @@ from masthead.errors import BadInput
 from masthead.store.billing.outbox import About, Words, addresses_of, queue_to
 from masthead.store.billing.printing import person_of
 from masthead.store.billing.settings import settings_of
+from masthead.store.books.operation import Reading
+from masthead.store.books.renewing import mailed_of_day
 
 _AT_ONCE = 500
 """For how many letters one statement finds who wants e-mail."""
@@ -46,12 +49,13 @@ def selected(
 ) -> Iterator[Selected]:
     """Yield the letters that are due today, or that were sent on a day; notes nothing.
 
-    Raises what ``renewals.selected`` does, and BadInput if the settings have no name or no address
-    of the seller.
+    Letters of a day whose mail failed are among those to print. Raises what ``renewals.selected``
+    does, and BadInput if the settings have no name or no address of the seller.
     """
     with books.read() as reading:
         settings = settings_of(reading)
         currency = reading.currency
+        mailed_before = {} if sent_on is None else mailed_of_day(reading, sent_on)
     read = hashlib.sha256()
     mailed: list[tuple[PrintedRenewal, str]] = []
     with renewals.selected(books, publication_id, sent_on=sent_on) as found:
@@ -59,19 +63,47 @@ def selected(
         def letters() -> Iterator[PrintedRenewal]:
             while some := [*islice(found.rows, _AT_ONCE)]:
                 made = [_printed(row, settings, found.day, currency) for row in some]
-                with books.read() as reading:
-                    addresses = addresses_of(
-                        reading, {each.recipient.subscriber_id for each in made}
-                    )
+                addresses = mailed_before
+                if sent_on is None:
+                    with books.read() as reading:
+                        addresses = _addresses(reading, made)
                 for row, letter in zip(some, made, strict=True):
                     read.update(_bytes(row))
-                    address = addresses.get(letter.recipient.subscriber_id)
+                    address = addresses.get(letter.subscription_id)
                     if address is None:
                         yield letter
                     else:
                         mailed.append((letter, address))
 
         yield Selected(found.due, appearance_of(settings), letters(), mailed, read.hexdigest)
+
+
+def _addresses(reading: Reading, letters: Sequence[PrintedRenewal]) -> dict[int, str]:
+    """Return to which addresses letters go by e-mail now, by subscription."""
+    found = addresses_of(reading, {each.recipient.subscriber_id for each in letters})
+    return {
+        each.subscription_id: found[each.recipient.subscriber_id]
+        for each in letters
+        if each.recipient.subscriber_id in found
+    }
+
+
+def send(
+    books: Books, publication_id: int | None = None, *, seen: Sequence[Due] | None = None
+) -> list[Due]:
+    """Note the letters that are due today as sent, and queue those that go by e-mail.
+
+    The others are printed afterwards, by their day (``books.letter_documents``). Raises what
+    :func:`selected` does, and BadInput for an error of the account's own template, and if others
+    are due by now than those that were ``seen``.
+    """
+    check_template(books, "renewal-letter")
+    with selected(books, publication_id) as found:
+        for _ in found.letters:
+            pass
+    if seen is not None and found.due != [*seen]:
+        raise BadInput("other letters are due now: look at them once more")
+    return note_sent(books, publication_id, found.digest(), found.mailed)
 
 
 def note_sent(

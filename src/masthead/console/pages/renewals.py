@@ -10,7 +10,7 @@ from typing import IO
 
 from starlette.responses import Response
 
-from masthead.books import Books, catalogue, efforts
+from masthead.books import Books, catalogue, efforts, renewal_letters
 from masthead.books import renewals as operations
 from masthead.console.effort_form import EffortForm, effort_pages
 from masthead.console.forms import Form, sentence
@@ -55,13 +55,15 @@ def send(request: PageRequest) -> Response:
     if not form.is_good:
         return _shown(request, form, 400)
     is_sure = bool(form["sure"])
+    if is_sure and form["as"] == "pdf":
+        return _send_printed(request, form, publication)
     out = io.StringIO(newline="")
 
     def write(letters: Iterator[operations.Letter]) -> None:
         _write(out, letters, is_raw=bool(form["raw"]))
 
     with request.books_for("send renewals").together(dry_run=not is_sure) as inside:
-        due = _letters_due(inside, publication)
+        due = _letters_due(inside, operations.due(inside, publication))
         is_sent = is_sure and bool(due) and due == form["will"]
         if is_sent:
             operations.send(inside, write, publication)
@@ -72,6 +74,27 @@ def send(request: PageRequest) -> Response:
     return _file(
         out, f"letters-{request.account.today}{f'-{publication}' if publication else ''}.csv"
     )
+
+
+def _send_printed(request: PageRequest, form: Form, publication: int | None) -> Response:
+    """Note the letters as sent, queue those by e-mail, and lead to the PDFs of the others."""
+    of_day = f"/renewals/letters/day?kind=renewal&day={request.account.today}"
+    books = request.books_for("send renewals", of_day)
+    with request.books.snapshot() as inside:
+        due = operations.due(inside, publication)
+        will = _letters_due(inside, due)
+    try:
+        if will != form["will"]:
+            raise BadInput("other letters are due now: look again at which ones")
+        sent = renewal_letters.send(books, publication, seen=due)
+    except BadInput as error:
+        form.refuse("", sentence(error))
+        return request.page("renewals_send", 409, form=form, will=will)
+    number = counted_of(
+        sum(each.letters for each in sent), "letter of renewal", "letters of renewal"
+    )
+    day = request.account.today
+    return request.go(f"/renewals/letters/day?kind=renewal&day={day}", f"{number} noted as sent.")
 
 
 def sent(request: PageRequest) -> Response:
@@ -102,12 +125,12 @@ def _file(out: io.StringIO, name: str) -> Response:
     )
 
 
-def _letters_due(books: Books, publication_id: int | None) -> str:
-    """Return a sentence about the letters that are due today; '' if there are none."""
+def _letters_due(books: Books, due: Sequence[operations.Due]) -> str:
+    """Return a sentence about letters that are due; '' if there are none."""
     names = _names(books)
     return "; ".join(
         f"{names[each.publication_id]}, letter {each.effort}: {counted_of(each.letters, 'time')}"
-        for each in operations.due(books, publication_id)
+        for each in due
     )
 
 

@@ -23,8 +23,14 @@ _WRITTEN = """
         AND l.subscription_id = s.subscription_id AND l.kind = :kind
     """
 
-_OF_DAY = f"EXISTS ({_WRITTEN} AND l.written_on = :written_on AND l.by_email = 0) AND {_PRESENT}"
-"""The subscriptions ``s`` whose letter was printed on a day."""
+_OF_DAY = f"""
+    EXISTS ({_WRITTEN} AND l.written_on = :written_on AND (l.by_email = 0 OR NOT EXISTS (
+        SELECT 1 FROM mails AS m WHERE m.account_id = :account_id AND m.kind = l.kind
+            AND m.subscription_id = l.subscription_id AND m.status IN ('queued', 'sent'))))
+        AND {_PRESENT}
+    """
+"""The subscriptions ``s`` whose letter of a day is on paper: it does not go by e-mail, or the mail
+failed."""
 
 _WELCOME = f"""
     substr(s.date_created, 1, 10) >= :since AND s.cancelled_on IS NULL AND s.merged_into IS NULL
@@ -101,7 +107,7 @@ def welcomes(
 ) -> list[tuple[Welcome, tuple[str | None, ...]]]:
     """Return the welcome letters that are due for subscriptions since a day, by subscription.
 
-    With ``written_on``, those that were printed on that day. Each has the reader's address
+    With ``written_on``, those of that day on paper. Each has the reader's address
     (:data:`FIELDS`): the mailing address, or else an own billing address.
     """
     which = _WELCOME if written_on is None else _OF_DAY
@@ -151,8 +157,8 @@ def cancellations(
 ) -> list[tuple[Cancellation, tuple[str | None, ...]]]:
     """Return the cancellation letters that are due for cancellings since a day, by subscription.
 
-    With ``written_on``, those that were printed on that day and are still cancelled. Who gets a
-    letter, at which address (:data:`FIELDS`), is that of renewal letters (:data:`RECIPIENT`).
+    With ``written_on``, those of that day on paper that are still cancelled. Who gets a letter,
+    at which address (:data:`FIELDS`), is that of renewal letters (:data:`RECIPIENT`).
     """
     which = _CANCELLATION if written_on is None else _OF_DAY
     rows = reading.rows(
@@ -235,6 +241,15 @@ def note_written(
             written_on=books.today,
             by_email=int(by_email),
         )
+
+
+def count_of_day(reading: Reading, kind: LetterKind, day: str) -> int:
+    """Return how many letters of a day are on paper, with those that have no address."""
+    found = "FROM subscriptions AS s WHERE s.account_id = :account_id"
+    if kind == "cancellation":
+        found = _CANCELLED
+    sql = f"SELECT count(*) {found} AND {_OF_DAY}"
+    return reading.value_as(int, sql, **_values(kind, "", day)) or 0
 
 
 def issue_names(reading: Reading) -> dict[tuple[int, str], str]:

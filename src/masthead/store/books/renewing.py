@@ -277,6 +277,38 @@ def letters(
     )
 
 
+_MAILED = """
+    m.account_id = :account_id AND m.kind = 'renewal' AND m.status IN ('queued', 'sent')
+        AND m.queued_at >= :day
+    """
+
+
+def count_on_paper(reading: Reading, day: str) -> int:
+    """Return how many letters of a day do not go by e-mail."""
+    sql = f"""
+        {_due(None, again=True)}
+        SELECT count(*) FROM due AS d WHERE NOT EXISTS (
+            SELECT 1 FROM mails AS m WHERE m.subscription_id = d.subscription_id AND {_MAILED})
+        """
+    return reading.value_as(int, sql, day=day) or 0
+
+
+def mailed_of_day(reading: Reading, day: str) -> dict[int, str]:
+    """Return the addresses to which letters of a day go by e-mail, by subscription."""
+    return dict(
+        reading.rows_as(
+            tuple[int, str],
+            f"""
+            SELECT m.subscription_id, coalesce(max(m.address), '')
+            FROM renewals_sent AS n JOIN mails AS m ON m.subscription_id = n.subscription_id
+            WHERE n.account_id = :account_id AND n.sent_on = :day AND {_MAILED}
+            GROUP BY m.subscription_id
+            """,
+            day=day,
+        )
+    )
+
+
 def record_sent(books: Operation, publication_id: int | None = None) -> int:
     """Note that the letters due today are sent; return their number."""
     return books.change(
