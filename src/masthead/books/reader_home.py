@@ -130,8 +130,7 @@ class Subscription(NamedTuple):
 
     ``issues_left`` is None if it is unlimited. ``until`` is the last day of what is left.
     ``is_gift``: somebody else pays for it. ``qualified`` is None unless it is free to the reader by
-    a qualification. ``next`` is the issue that comes next, None if none
-    does. ``newest_closed`` is the day of the newest issue that is addressed already.
+    a qualification. ``next`` is the issue that comes next, None if none does.
     """
 
     subscription_id: int
@@ -187,9 +186,8 @@ class Document(NamedTuple):
 class Home(NamedTuple):
     """What a reader sees first. ``addresses`` are the reader's own, by ascending id.
 
-    ``offered`` is what the pages of the account have; to buy and to give are among it only where
-    readers see a bundle for that. ``documents`` are the newest first. ``owed`` is the sum of all
-    that is open.
+    ``offered`` is what the pages of the account have, to buy and to give only where readers see a
+    bundle for that. ``documents`` are the newest first. ``owed`` is the sum of all that is open.
     """
 
     reader: Reader
@@ -284,10 +282,7 @@ def _home(reading: Reading, subscriber_id: int) -> Home:
         tuple(_gift(reading, each, by_order) for each in gifts),
         tuple(_document(each) for each in reversed(invoices)) if offered.documents else (),
         tuple(places.values()),
-        offered._replace(
-            buy=offered.buy and any(each.buy for each in lines),
-            gift=offered.gift and any(each.gift for each in lines),
-        ),
+        offered.where_sold(buy=any(x.buy for x in lines), gift=any(x.gift for x in lines)),
         sum(each.open_cents for each in invoices),
         reading.currency,
         reading.today,

@@ -33,6 +33,10 @@ class Offered(NamedTuple):
     missing_copies: int = 2
     missing_copy_days: int = 60
 
+    def where_sold(self, *, buy: bool, gift: bool) -> "Offered":
+        """Return it without buying or giving if no bundle is shown for that."""
+        return self._replace(buy=self.buy and buy, gift=self.gift and gift)
+
 
 NOTHING = Offered(
     *(False,) * 7,
