@@ -5,7 +5,7 @@ The console calls an effort a letter: *letter 2* is the one of effort 2.
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO
 
 from starlette.responses import Response
