@@ -48,6 +48,28 @@ def test_a_payment_of_an_earlier_day_is_the_day_on_which_the_terms_are_paid(bure
     assert accounts(bureau) == PAID
 
 
+def test_the_same_cheque_is_not_booked_twice(bureau: Desk) -> None:
+    """decisions, "The same cheque again"."""
+    one, two = order(bureau), order(bureau)
+    cheque = Incoming(1284, "2026-04-15", "check", "4711")
+    first = pay(bureau, one, cheque)
+    bureau.to("2026-05-20")
+    again = cheque._replace(value_date="2026-05-20")
+    assert (
+        "12.84 USD of Ada Ames with the reference 4711 was booked on 2026-04-15 as payment 1: "
+        "if this is another payment, give another reference"
+    ) in refused(bureau, payer_payments.add, again, invoice=number_of(bureau, one))
+    assert "was booked" in refused(bureau, payer_payments.add, again, subscriber_id=1)
+    # It pays another invoice too, has another number, or was handed in again after it bounced.
+    pay(bureau, two, again)
+    for other in (again._replace(reference="4712"), again._replace(payment_type="transfer")):
+        payer_payments.add(bureau.books, other, subscriber_id=1)
+    payer_payments.add(bureau.books, again, subscriber_id=2)
+    payment_reversals.reverse(bureau.books, first.payment_id)
+    bureau.to("2026-11-20")
+    payer_payments.add(bureau.books, cheque._replace(value_date=None), subscriber_id=1)
+
+
 def test_a_short_payment_is_a_deposit_until_the_rest_has_come(bureau: Desk) -> None:
     """decisions, "What settles an invoice"."""
     one = order(bureau)

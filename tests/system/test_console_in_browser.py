@@ -324,6 +324,30 @@ def test_an_order_is_taken_by_keyboard_alone(browser: Browser, console: str) -> 
     browser.read_until(".notice.good", "The order was saved")
 
 
+def test_a_batch_of_cheques_is_booked_by_keyboard_alone(browser: Browser, console: str) -> None:
+    """Enter goes on to the next field, and the sum is looked at before anything is booked."""
+    browser.open(f"{console}/payments/new")
+    assert browser.focused() == "for_1"
+    susan, katherine = "susan lopez minneapolis", "katherine edwards jefferson"
+    for text in (susan, "10.00", "4711", katherine, "12.50", "4712"):
+        browser.press(text, Keys.ENTER)
+    browser.tab_to("Look at what they settle")
+    browser.press(Keys.ENTER)
+    browser.read_until(".summary", "2 payments, 22.50 EUR in all")
+    if AXE.exists():
+        assert browser.violations() == []
+    assert browser.focused() == "Book them"
+    browser.press(Keys.ENTER)
+    browser.read_until(".notice.good", "2 payments were booked, 22.50 EUR in all.")
+
+    browser.open(f"{console}/payments/new")
+    browser.press(susan, Keys.ENTER, "10.00", Keys.ENTER, "4711", Keys.ENTER)
+    browser.tab_to("Look at what they settle")
+    browser.press(Keys.ENTER)
+    browser.read_until("#errors", "with the reference 4711 was booked on")
+    assert browser.value("#reference_1") == "4711"
+
+
 def test_what_is_ordered_narrows_the_first_issue(browser: Browser, console: str) -> None:
     browser.open(f"{console}/orders/new")
     groups = "[...document.querySelectorAll('#first_issue optgroup:not([hidden])')]"

@@ -154,17 +154,18 @@ class _Importing:
         own = self._settings.seller_iban
         if statement.account and not own:
             raise BadInput(
-                f"{where}: is of the bank account {statement.account}, and no bank account "
-                "(seller_iban) is set for billing"
+                f"{where}: the statement is of the bank account {statement.account}, and no bank "
+                "account (seller_iban) is set for billing"
             )
         if statement.account and not is_same_account(statement.account, own):
             raise BadInput(
-                f"{where}: is of the bank account {statement.account}, and that of this publisher "
-                f"ends with {own[-KEPT_OF_IBAN:]}"
+                f"{where}: the statement is of the bank account {statement.account}, and that of "
+                f"this publisher ends with {own[-KEPT_OF_IBAN:]}"
             )
         if statement.currency not in {"", self._change.currency}:
             raise BadInput(
-                f"{where}: is in {statement.currency}, and the account has {self._change.currency}"
+                f"{where}: the statement is in {statement.currency}, and the account has "
+                f"{self._change.currency}"
             )
         self._account = statement.account
 

@@ -7,12 +7,13 @@ the payer's credit. All amounts are whole cents, with tax.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from masthead.billing.reminding import day_after
 from masthead.books.account import Books
 from masthead.books.payment_allocation import allocate
 from masthead.books.settlement import Expected, look_ahead
 from masthead.circulation.amounts import CENTS_MAX, in_currency
 from masthead.contract.moments import is_day
-from masthead.contract.printable import single_spaced
+from masthead.contract.printable import printable, single_spaced
 from masthead.errors import BadInput
 from masthead.store.billing import invoices, payments
 from masthead.store.billing.closed_months import check_bills, first_open_day
@@ -26,6 +27,11 @@ from masthead.store.books.operation import Operation
 
 TEXT_MAX = 200
 """The most characters of a reference and of a reason."""
+
+
+SAME_DAYS = 180
+"""Days between two payments within which the same reference means the same payment: a cheque is
+handed in within half a year."""
 
 
 class Incoming(NamedTuple):
@@ -87,16 +93,37 @@ def add(
     """Book a payment of an invoice, by its number, or of a payer.
 
     Raises NotFound for an unknown invoice or payer. Raises BadInput, with the ``field``, for a
-    value date to come or in a closed month, an amount that is not above 0, and a fee of more than
-    the amount.
+    value date to come or in a closed month, an amount that is not above 0, a fee of more than the
+    amount, and a payment that was booked before, by its reference (decisions, "The same cheque
+    again").
     """
     with books.change(dry_run=dry_run) as change:
         check_bills(change)
         incoming = _checked(change, incoming)
-        done = receive(change, incoming, invoice=invoice, subscriber_id=subscriber_id)
+        named = None if invoice is None else invoices.invoice_numbered(change, invoice)
+        done = receive(change, incoming, invoice=named, subscriber_id=subscriber_id)
+        if incoming.reference and (named is None or not named.open_cents):
+            _check_new(change, done.payment_id)
         if not done.is_known:
             change.say(done.sentence)
     return done
+
+
+def _check_new(change: Operation, payment_id: int) -> None:
+    """Raise BadInput if another payment is the same by payer, amount, type and reference."""
+    new = payments.find_payment(change, payment_id)
+    others = payments.same_payments(
+        change, new, day_after(new.value_date, -SAME_DAYS), day_after(new.value_date, SAME_DAYS)
+    )
+    for other in others:
+        if other.payment_id != payment_id:
+            amount = in_currency(new.cents, change.currency)
+            raise BadInput(
+                f"{amount} of {reader_named(change, new.subscriber_id)} with the reference "
+                f"{printable(new.reference or '')} was booked on {other.value_date} as payment "
+                f"{other.payment_id}: if this is another payment, give another reference",
+                field="reference",
+            )
 
 
 def _checked(change: Operation, incoming: Incoming) -> Incoming:

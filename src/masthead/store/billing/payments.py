@@ -172,6 +172,32 @@ def reversal_of(books: Reading, payment_id: int) -> Payment | None:
     )
 
 
+def same_payments(books: Reading, payment: Payment, first_day: str, last_day: str) -> list[Payment]:
+    """Return payments of the same payer, amount, type and reference that have not come back.
+
+    Their value dates are from ``first_day`` to ``last_day``.
+    """
+    return books.rows_as(
+        Payment,
+        f"""
+        SELECT {_PAYMENT} FROM payments AS p
+        WHERE p.account_id = :account_id AND p.subscriber_id = :payer AND p.kind = 'payment'
+            AND p.cents = :cents AND p.reference = :reference
+            AND coalesce(p.payment_type, '') = :payment_type
+            AND p.value_date >= :first_day AND p.value_date <= :last_day
+            AND NOT EXISTS (SELECT 1 FROM payments AS r
+                WHERE r.account_id = :account_id AND r.reverses_id = p.payment_id)
+        ORDER BY p.payment_id
+        """,
+        payer=payment.subscriber_id,
+        cents=payment.cents,
+        reference=payment.reference,
+        payment_type=payment.payment_type or "",
+        first_day=first_day,
+        last_day=last_day,
+    )
+
+
 def payments_of(books: Reading, subscriber_id: int) -> list[Payment]:
     """Return all payments of a payer, the oldest first."""
     return books.rows_as(
