@@ -125,8 +125,9 @@ refuses more. Only ``--every`` also runs them on a single PostgreSQL server, exc
 Citus cannot run (``ONE_SERVER``)."""
 
 NOT_ON_CITUS = pytest.mark.not_on_citus
-"""For tests of a file that also runs on Citus, where other tests of the file say the same: their
-second database is one PostgreSQL server, in the long form."""
+"""For tests of which other tests on Citus run each statement, and each two one after the other
+(decisions, "Which tests run on Citus, too"). If only Citus has a second database for the file
+(``FILES_ON_CITUS``), that of such a test is one PostgreSQL server, in the long form."""
 
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
@@ -293,7 +294,7 @@ def _beside_sqlite(item: pytest.Item) -> pytest.MarkDecorator | None:
     """Return the mark of the second database of a test; none if the short form has it."""
     if _is_near_sqlite(item):
         return ONLY_EVERY
-    if item.get_closest_marker("not_on_citus"):
+    if _file_of(item) in FILES_ON_CITUS and item.get_closest_marker("not_on_citus"):
         return _HAS_NEIGHBOUR
     if _runs_on_citus(item):
         return _RUNS_ON_CITUS

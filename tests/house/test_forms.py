@@ -19,6 +19,28 @@ def test_each_listed_file_is_there_and_in_one_list() -> None:
 
 
 def test_what_leaves_its_second_database_to_citus_runs_there() -> None:
+    arguments = of_citus()
+    ignored = {each.removeprefix("--ignore=") for each in arguments if each.startswith("--")}
+    for name in long.FILES_ON_CITUS:
+        path = f"tests/{name}"
+        assert runs(path, arguments), path
+        assert path not in ignored
+
+
+def test_only_what_would_run_on_citus_is_left_out_there() -> None:
+    """decisions, "Which tests run on Citus, too"."""
+    arguments = of_citus()
+    marked = [
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.glob("tests/*/test_*.py")
+        if "\n@NOT_ON_CITUS\n" in path.read_text("utf-8")
+    ]
+    assert len(marked) > 10
+    assert [path for path in marked if not runs(path, arguments)] == []
+
+
+def of_citus() -> list[str]:
+    """Return the arguments with which `make test-citus` chooses tests."""
     shown = subprocess.run(
         ["make", "--eval", "shown: ; @echo $(ON_CITUS)", "shown"],
         cwd=ROOT,
@@ -26,10 +48,10 @@ def test_what_leaves_its_second_database_to_citus_runs_there() -> None:
         text=True,
         check=True,
     )
-    arguments = shown.stdout.split()
-    ignored = {each.removeprefix("--ignore=") for each in arguments if each.startswith("--")}
-    run = [each for each in arguments if not each.startswith("--")]
-    for name in long.FILES_ON_CITUS:
-        path = f"tests/{name}"
-        assert any(fnmatch(path, each) or fnmatch(path, f"{each}/*") for each in run), path
-        assert path not in ignored
+    return shown.stdout.split()
+
+
+def runs(path: str, arguments: list[str]) -> bool:
+    """Return whether arguments of pytest name a file, or a folder of it."""
+    chosen = [each for each in arguments if not each.startswith("--")]
+    return any(fnmatch(path, each) or fnmatch(path, f"{each}/*") for each in chosen)
