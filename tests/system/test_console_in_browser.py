@@ -1,5 +1,7 @@
 """The console in a real browser: each page, and the whole life of a subscription by clicking."""
 
+# Long because each page of the console is looked at here.
+
 from __future__ import annotations
 
 import itertools
