@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import requalifications
+from masthead.books import qualifications, requalifications
+from masthead.books.qualifications import Given
 from masthead.books.requalifications import Effort
+from masthead.circulation.qualifying import answer
+from masthead.console.pages import qualification
 from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
 from tests.console.browser import input_values, serving_console, text_of
@@ -130,15 +135,70 @@ def test_what_is_wrong_is_said_and_nothing_is_added(
 
 
 def test_the_free_titles_say_what_lapses_when(browser: Browser, desk: Desk) -> None:
+    free_title.qualify(desk, 3, "2025-05-20")
     requalifications.set_effort(desk.books, Effort(1, 1, 60, "letter"))
     pages = (text_of(browser.get("/qualification").text) for _ in range(1_000))
     shown = next(page for page in pages if "being counted" not in page)
-    assert "Tide May 2026 1" in shown
+    assert "Tide May 2026 2" in shown
     assert "A qualification is valid for 12 months" in shown
     assert "disqualified by: Student" in shown
-    assert "Engineers Your job: Engineer yes" in shown
-    assert "Unclassified all others none" in shown
-    assert "by letter, 60 days before a qualification ends" in shown
+    assert "Engineers Your job: Engineer yes 2" in shown
+    assert "Unclassified all others none 0" in shown
+    assert "by letter, 60 days before a qualification ends: 1 reader is due today" in shown
+
+
+def test_the_readers_whose_copies_end_in_a_month_are_listed(
+    browser: Browser, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ada pays, so she is not asked; Cora gets the title by her qualification alone."""
+    for reader, on in ((2, "2025-07-01"), (3, "2025-05-20")):
+        free_title.qualify(desk, reader, on)
+    letter = Effort(1, 1, 60, "letter")
+    requalifications.set_effort(desk.books, letter)
+    requalifications.note_sent(desk.books, requalifications.selected(desk.books, 1, 1))
+    path = "/qualification/1/lapses?month=2026-05"
+    shown = text_of(browser.get(path).text)
+    assert "Cora Ames 19 May 2026 Engineers effort 1 Ada Ames 31 May 2026 Engineers" in shown
+    assert "Ben" not in shown
+    monkeypatch.setattr(qualification, "_SHOWN", 1)
+    first = browser.get(path).text
+    assert "Ada" not in text_of(first)
+    (after,) = re.findall(r'href="(/qualification/1/lapses[^"]*after[^"]*)"', first)
+    second = text_of(browser.get(html.unescape(after)).text)
+    assert "Ada Ames 31 May 2026" in second
+    assert "Cora" not in second
+    assert browser.get("/qualification/1/lapses?month=2026-13").status_code == 400
+    assert browser.get("/qualification/2/lapses?month=2026-05").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("today", "badge", "said"),
+    [
+        ("2026-02-01", "Tide free Gets", "Free until 31 May 2026"),
+        ("2026-04-15", "Tide free, ends soon Gets", "Free until 31 May 2026"),
+        ("2026-06-01", "Tide lapsed Gets", "Was free until 31 May 2026"),
+    ],
+)
+def test_a_reader_of_a_free_title_has_not_run_out(
+    console: Console, desk: Desk, today: str, badge: str, said: str
+) -> None:
+    free_title.qualify(desk, 3, "2025-06-01")
+    desk.to(today)
+    shown = text_of(console.signed_in("clerk").get("/subscribers/3").text)
+    assert badge in shown
+    assert said in shown
+    assert "ran out" not in shown
+    assert "Ask the questions" in shown
+
+
+def test_the_answer_that_disqualifies_is_named(browser: Browser, desk: Desk) -> None:
+    given = Given(3, "2026-04-01", "web", {free_title.JOB: answer([free_title.STUDENT])})
+    qualifications.add(desk.books, 1, given)
+    shown = text_of(browser.get("/subscribers/3/qualifications").text)
+    assert "Tide, 1 April 2026 disqualified" in shown
+    assert "Disqualified by Student" in shown
+    of_reader = text_of(browser.get("/subscribers/3").text)
+    assert "Gets no copies by the answers of the reader" in of_reader
 
 
 def test_an_effort_is_set_and_removed_by_its_words(console: Console, desk: Desk) -> None:

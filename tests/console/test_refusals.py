@@ -42,6 +42,7 @@ MAY: dict[str, set[str]] = {
     "/subscribers/{id:int}/qualifications": EVERYBODY,
     "/subscribers/{id:int}/qualify": COUNTER,
     "/qualification": EVERYBODY,
+    "/qualification/{id:int}/lapses": EVERYBODY,
     "/addresses/{id:int}/edit": COUNTER,
     "/subscriptions/{id:int}/set": COUNTER,
     "/subscriptions/{id:int}/suspend": COUNTER,

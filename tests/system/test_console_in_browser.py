@@ -56,7 +56,7 @@ PAGES = (
     *("/renewals", "/renewals/automatic", "/renewals/1/effort", "/renewals/letters"),
     "/renewals/letters/day?kind=welcome&day=2026-01-01",
     *("/qualification", "/qualification/4/effort", "/subscribers/1/qualifications"),
-    "/subscribers/1/qualify?publication=4",
+    *("/subscribers/1/qualify?publication=4", "/qualification/4/lapses?month=2026-12"),
     *("/reports", "/reports/press-run", "/reports/circulation", "/reports/liability"),
     *("/reports/expiries", "/reports/renewals"),
     "/lists",

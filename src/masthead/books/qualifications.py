@@ -111,11 +111,15 @@ class Added(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A qualification with its answers in words, and its evidence by name."""
+    """A qualification with its answers in words, and its evidence by name.
+
+    ``disqualified_by`` are the answers that disqualify.
+    """
 
     qualification: Qualification
     answers: Sequence[tuple[str, str]]
     evidence: Mapping[str, str]
+    disqualified_by: Sequence[str] = ()
 
     @property
     def is_served(self) -> bool:
@@ -330,7 +334,13 @@ def of_reader(books: Books, subscriber_id: int, publication_id: int | None = Non
     """Return the qualifications of a reader, the newest day first: all, or of one publication."""
     with books.read() as reading:
         found = stored.qualifications_of(reading, subscriber_id, publication_id)
-        words = stored.words_of(reading) if found else Words({}, {})
+        words = stored.words_of(reading) if found else Words()
         return [
-            Shown(each, words.of(each.answers), json.loads(each.evidence or "{}")) for each in found
+            Shown(
+                each,
+                words.of(each.answers),
+                json.loads(each.evidence or "{}"),
+                words.disqualifying_in(each.answers) if each.disqualified else (),
+            )
+            for each in found
         ]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from masthead.books.account import Books
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.qualifying import shown
+from masthead.circulation.requalifying import Free, free_until
 from masthead.contract.printable import full_name
 from masthead.contract.shapes import CustomFieldDefinition, fields_of
 from masthead.contract.subscription_types import UNLIMITED
@@ -32,6 +33,7 @@ from masthead.store.books.reader_page import (
     SpanLine,
     TermLine,
 )
+from masthead.store.books.reader_qualifying import newest_of
 
 __all__ = [
     "Complaint",
@@ -135,6 +137,7 @@ class Events(NamedTuple):
 class Reader(NamedTuple):
     """A reader: ``answers`` are questions and answers, ``places`` are addresses by their ids.
 
+    ``free`` says for subscriptions that go by a qualification until when they are free.
     ``time_zone`` is the account's; all times of the books are in it, and those of the log in UTC.
     """
 
@@ -145,6 +148,7 @@ class Reader(NamedTuple):
     answers: list[tuple[str, str]]
     events: Events
     places: Mapping[int, Postal]
+    free: Mapping[int, Free]
     today: str
     time_zone: str
 
@@ -208,6 +212,10 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
             since,
         ),
         places,
+        {
+            key: free_until(each.valid_until, reading.today, is_served=bool(each.served))
+            for key, each in newest_of(reading, subscriber_id).items()
+        },
         reading.today,
         reading.time_zone,
     )

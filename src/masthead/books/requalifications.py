@@ -5,7 +5,7 @@ e-mail, or by telephone. What is written for an effort is noted after it was wri
 is asked twice by the same effort.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -19,6 +19,7 @@ from masthead.books.invoice_documents import appearance_of, sender_of
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.qualifying import SEVERAL, Answer, Question, answers_of
 from masthead.circulation.requalifying import Effort, Window, check_efforts, windows
+from masthead.contract.moments import is_day
 from masthead.contract.printable import counted, printable
 from masthead.documents.rendering import Appearance
 from masthead.errors import BadInput
@@ -32,21 +33,24 @@ from masthead.store.books.efforts import set_effort as store_effort
 from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.qualification_forms import Form, form_of
-from masthead.store.books.requalifying import Asked, Lapse
+from masthead.store.books.requalifying import Asked, InClass, Lapse, Lapsing
 
 __all__ = [
     "Due",
     "Effort",
     "Lapse",
+    "Lapsing",
+    "Outlook",
     "Sent",
     "Written",
     "call_columns",
     "calls",
     "due",
     "efforts",
-    "lapses",
+    "lapsing",
     "letters",
     "note_sent",
+    "outlook",
     "selected",
     "send_mails",
     "set_effort",
@@ -142,16 +146,50 @@ def due(books: Books, publication_id: int | None = None) -> list[Due]:
     with books.scan() as reading:
         if publication_id is not None:
             check_publication(reading, publication_id)
-        return [
-            Due(each.effort, *stored.counts(reading, each))
-            for each in _windows(reading, publication_id)
-        ]
+        return _due(reading, publication_id)
 
 
-def lapses(books: Books) -> list[Lapse]:
-    """Return how many served subscriptions lapse in which month, from this month on."""
+def _due(reading: Reading, publication_id: int | None = None) -> list[Due]:
+    return [
+        Due(each.effort, *stored.counts(reading, each))
+        for each in _windows(reading, publication_id)
+    ]
+
+
+class Outlook(NamedTuple):
+    """How the free titles stand: what lapses when, how many are in each class, and who is due.
+
+    ``classes`` are by the id of the audit class.
+    """
+
+    lapses: Sequence[Lapse]
+    classes: Mapping[int, InClass]
+    due: Sequence[Due]
+
+
+def outlook(books: Books) -> Outlook:
+    """Return how the free titles of the account stand today."""
     with books.scan() as reading:
-        return stored.lapses(reading)
+        return Outlook(
+            stored.lapses(reading),
+            {each.audit_class_id: each for each in stored.in_classes(reading)},
+            _due(reading),
+        )
+
+
+def lapsing(
+    books: Books, publication_id: int, month: str, *, after: tuple[str, int] = ("", -1), limit: int
+) -> list[Lapsing]:
+    """Return the readers whose copies end in a month, ``YYYY-MM``, sorted by the last day.
+
+    ``after`` are the last day and the id of the subscription after which the list goes on. Raises
+    NotFound if there is no such publication, BadInput if ``month`` is not a month.
+    """
+    if not is_day(f"{month}-01"):
+        raise BadInput(f"{month!r} is not a month: write it as YYYY-MM")
+    with books.read() as reading:
+        check_publication(reading, publication_id)
+        return stored.lapsing(reading, publication_id, month, after, limit)
 
 
 def selected(

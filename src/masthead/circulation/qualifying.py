@@ -58,10 +58,14 @@ def said_of(question: str, said: str) -> str:
 
 
 class Words(NamedTuple):
-    """What readers are shown of the custom fields of an account and their options, by the ids."""
+    """What readers are shown of the custom fields of an account and their options, by the ids.
 
-    questions: Mapping[int, str]
-    options: Mapping[int, str]
+    ``disqualifying`` are the options that disqualify.
+    """
+
+    questions: Mapping[int, str] = {}
+    options: Mapping[int, str] = {}
+    disqualifying: Collection[int] = ()
 
     def of(self, answers: str | None) -> list[tuple[str, str]]:
         """Return stored answers as pairs of a question and what was answered."""
@@ -74,6 +78,15 @@ class Words(NamedTuple):
                 ),
             )
             for field_id, answer in answers_of(answers).items()
+        ]
+
+    def disqualifying_in(self, answers: str | None) -> list[str]:
+        """Return the options of stored answers that disqualify."""
+        return [
+            self.options[each]
+            for answer in answers_of(answers).values()
+            for each in answer.options
+            if each in self.disqualifying
         ]
 
 

@@ -389,7 +389,8 @@ def _lines(shown: "Shown") -> list[str]:
         f"{each.valid_until}  {each.request_name}  class {each.audit_class or UNCLASSIFIED}"
     )
     if each.disqualified:
-        said += "  disqualified"
+        by = f" by {', '.join(shown.disqualified_by)}" if shown.disqualified_by else ""
+        said += f"  disqualified{by}"
     if each.is_current:
         said += "  counts now" if shown.is_served else "  counts now, not served"
         if each.current_class != each.audit_class:

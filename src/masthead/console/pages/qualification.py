@@ -34,6 +34,7 @@ from masthead.web.question_fields import given_in, name_of, question_shown, valu
 _PATH = "/subscribers/{id:int}/qualifications"
 _TELEPHONE = "telephone"
 _EVIDENCE_MAX = 500
+_SHOWN = 100
 _TITLES = {"ip_address": "Address of the computer", "agreed_text": "Agreed to"}
 
 
@@ -66,12 +67,12 @@ def _entry(shown: qualifications.Shown, today: str) -> Entry:
     each = shown.qualification
     state, mood = "a later one counts", ""
     if each.disqualified:
-        state, mood = "disqualified", "bad"
+        state, mood = ("disqualified" if each.is_current else "disqualified then"), "bad"
     elif each.is_current and not each.served:
         state, mood = "not served", "warn"
     elif each.is_current:
         state, mood = ("valid", "good") if each.valid_until >= today else ("lapsed", "warn")
-    facts = [*shown.answers]
+    facts = [("Disqualified by", ", ".join(shown.disqualified_by)), *shown.answers]
     facts += [(_title(name), value) for name, value in shown.evidence.items()]
     facts += [("Taken by", each.taken_by or ""), ("Reference", each.external_reference or "")]
     return Entry(shown, state, mood, facts)
@@ -183,15 +184,45 @@ def _shown(
 
 
 def overview(request: PageRequest) -> Response:
-    """Show the free titles: form, classes, efforts, and how many readers lapse when."""
+    """Show the free titles: form, classes and efforts, and how many readers are in each."""
     with request.books.snapshot() as inside:
         forms = qualification_forms.forms(inside)
         asks = requalifications.efforts(inside)
     counted = request.counted(
-        ("lapses", request.account.today), lambda: requalifications.lapses(request.books)
+        ("free titles", request.account.today), lambda: requalifications.outlook(request.books)
     )
+    found = counted.value
     return request.page(
-        "qualification", forms=forms, efforts=asks, counted=counted, words=_words(forms)
+        "qualification",
+        forms=forms,
+        efforts=asks,
+        counted=counted,
+        words=_words(forms),
+        lapses=found.lapses if found else [],
+        classes=found.classes if found else {},
+        due={each.effort: each for each in found.due} if found else {},
+    )
+
+
+def lapsing(request: PageRequest) -> Response:
+    """Show the readers whose copies of a title end in a month, a hundred on each page."""
+    key, month = int(request.ids["id"]), request.query.get("month", "")
+    day, after = request.query.get("day", ""), id_in(request.query.get("after", ""))
+    with request.books.snapshot() as inside:
+        form = qualification_forms.form(inside, key)
+        found = requalifications.lapsing(
+            inside,
+            key,
+            month,
+            after=(day, -1 if after is None else after),
+            limit=_SHOWN + 1,
+        )
+    return request.page(
+        "lapsing",
+        asked=form,
+        month=month,
+        readers=found[:_SHOWN],
+        more=found[_SHOWN - 1] if len(found) > _SHOWN else None,
     )
 
 
@@ -232,6 +263,7 @@ def _put(books: Books, key: int, number: int, form: Form) -> None:
 
 pages = [
     get("/qualification", overview),
+    get("/qualification/{id:int}/lapses", lapsing),
     get(_PATH, of_reader),
     get("/subscribers/{id:int}/qualify", new, Action.SERVE),
     post("/subscribers/{id:int}/qualify", save, Action.SERVE),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from masthead.books.open_items import Billed
 from masthead.books.reader import Money, Reader, Served, SpanLine
 from masthead.circulation.amounts import in_currency, stored_cents
+from masthead.circulation.requalifying import Free
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.contract.printable import counted
@@ -64,9 +65,11 @@ def _card(reader: Reader, served: Served, may: May, currency: str, billed: Bille
     copies = counted(line.copies or 0, "copy", "copies")
     key = line.subscription_id
     suspended = [span for span in served.suspensions if _lasts(span, today)]
+    is_free = not served.terms and served.ended is None
+    free = reader.free.get(key) if is_free else None  # what is paid comes first
     facts = [
         ("Gets", f"{type_in_words(line.type or 'issues').capitalize()}, {copies} of each issue"),
-        ("Ran out" if line.issues == 0 else "Until", _until(served)),
+        ("Ran out" if line.issues == 0 else "Until", "" if free else _until(served)),
         ("Comes next", _next(served, suspended)),
         ("Copies go to", _usual_place(served)),
         *((_span(span), postal.line) for span, postal in served.temporary if _lasts(span, today)),
@@ -82,16 +85,18 @@ def _card(reader: Reader, served: Served, may: May, currency: str, billed: Bille
         ("Paid by", name or "a reader without a name", f"/subscribers/{payer}")
         for payer, name in served.payers.items()
     ]
-    actions = _actions(reader, served, suspended, may, billed)
+    if free is not None:
+        links.insert(0, (*_free(free, today), f"/subscribers/{reader.key}/qualifications"))
+    actions = _actions(reader, served, suspended, free, may, billed)
     return Card(
         key,
         line.publication or f"Publication {line.publication_id}",
-        list(_badges(served, suspended, today)),
+        list(_badges(served, suspended, free, today)),
         [(label, value) for label, value in facts if value],
         links,
         actions[0] if actions else None,
         actions[1:],
-        served.is_over or _is_long_over(served, today),
+        served.is_over or (free is None and _is_long_over(served, today)),
     )
 
 
@@ -100,6 +105,16 @@ def _is_long_over(served: Served, today: str) -> bool:
     line = served.line
     a_year_ago = f"{int(today[:4]) - 1}{today[4:]}"
     return line.issues == 0 and line.last_day is not None and line.last_day < a_year_ago
+
+
+def _free(free: Free, today: str) -> tuple[str, str]:
+    """Return until when a qualification makes a subscription free, as a label and a value."""
+    day = day_in_words(free.until)
+    if free.is_served:
+        return "Free until", day
+    if free.until < today:
+        return "Was free until", day
+    return "Gets no copies", "by the answers of the reader"
 
 
 def _usual_place(served: Served) -> str:
@@ -202,12 +217,16 @@ def _cancelled(served: Served) -> str:
     return f"on {day_in_words(ended.made_on)}, {when}{money}{why}"
 
 
-def _badges(served: Served, suspended: list[SpanLine], today: str) -> Iterator[Badge]:
+def _badges(
+    served: Served, suspended: list[SpanLine], free: Free | None, today: str
+) -> Iterator[Badge]:
     line = served.line
     if line.merged_into is not None:
         yield "merged", ""
     elif line.cancelled_on:
         yield "cancelled", "bad"
+    elif free is not None:
+        yield _badge_of(free, today)
     elif not line.issues:
         yield "ran out", "bad"
     elif served.ended:
@@ -224,8 +243,19 @@ def _badges(served: Served, suspended: list[SpanLine], today: str) -> Iterator[B
         yield "suspended" if span.first <= today else "will be suspended", "warn"
 
 
+def _badge_of(free: Free, today: str) -> Badge:
+    if free.is_served:
+        return ("free, ends soon", "warn") if free.is_to_confirm else ("free", "good")
+    return ("lapsed", "bad") if free.until < today else ("gets no copies", "warn")
+
+
 def _actions(
-    reader: Reader, served: Served, suspended: list[SpanLine], may: May, billed: Billed | None
+    reader: Reader,
+    served: Served,
+    suspended: list[SpanLine],
+    free: Free | None,
+    may: May,
+    billed: Billed | None,
 ) -> list[Link]:
     """Return what the operator may do with a subscription, the most likely first."""
     line, person = served.line, reader.person.fields
@@ -239,6 +269,8 @@ def _actions(
     is_away = any(_lasts(span, reader.today) for span, _ in served.temporary)
     of, order = f"/subscriptions/{line.subscription_id}", f"/orders/new?subscriber={reader.key}"
     renewal = f"{order}&subscription={line.subscription_id}"
+    questions = f"/subscribers/{reader.key}/qualify?publication={line.publication_id}"
+    asks = (Action.SERVE, "Ask the questions", questions)
     invoice = billed.invoices.get(served.unpaid or 0) if billed else None
     payment = (Action.PAY, "Book the payment", f"/orders/{served.unpaid}/pay")
     if invoice is not None:
@@ -246,10 +278,12 @@ def _actions(
     offered = [
         (*payment, served.unpaid is not None and (invoice is None or invoice.open_cents > 0)),
         (Action.ORDER, "Order again", order, not is_on),
+        (*asks, free is not None and free.is_to_confirm),
         (Action.ORDER, "Renew", renewal, is_on and is_short),
         (Action.SERVE, "Undo the cancelling", f"{of}/uncancel", can_undo),
         (Action.SERVE, "Resume", f"{of}/resume", is_on and bool(suspended)),
         (Action.SERVE, "Note a complaint", f"{of}/complaint", True),
+        (*asks, free is not None and not free.is_to_confirm),
         (Action.ORDER, "Renew", renewal, is_on and not is_short),
         (Action.SERVE, "Suspend", f"{of}/suspend", is_on),
         (Action.SERVE, "Move", f"{of}/address", is_on),

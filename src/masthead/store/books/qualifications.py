@@ -196,15 +196,16 @@ def words_of(books: Reading) -> Words:
         "SELECT field_id, display_as, name FROM custom_fields WHERE account_id = :account_id",
     )
     options = books.rows_as(
-        tuple[int, str | None, str | None],
+        tuple[int, str | None, str | None, int | None],
         """
-        SELECT option_id, display_as, value FROM custom_field_options
+        SELECT option_id, display_as, value, disqualifier FROM custom_field_options
         WHERE account_id = :account_id
         """,
     )
     return Words(
         {key: shown(display_as, name) for key, display_as, name in fields},
-        {key: shown(display_as, value) for key, display_as, value in options},
+        {key: shown(display_as, value) for key, display_as, value, _ in options},
+        {key for key, _, _, disqualifies in options if disqualifies},
     )
 
 

@@ -166,15 +166,87 @@ class Lapse(NamedTuple):
     subscriptions: int
 
 
+_ENDING = """
+    FROM qualified_subscriptions AS q
+    JOIN subscriptions AS s ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
+        AND s.cancelled_on IS NULL AND s.merged_into IS NULL
+    WHERE q.account_id = :account_id AND q.valid_until >= :first
+    """
+"""The qualifications that end from a day on, of subscriptions that go on."""
+
+
 def lapses(reading: Reading) -> list[Lapse]:
     """Return how many served subscriptions lapse in which month, from this month on."""
     return reading.rows_as(
         Lapse,
-        """
+        f"""
         SELECT q.publication_id, substr(q.valid_until, 1, 7), count(*)
-        FROM qualified_subscriptions AS q
-        WHERE q.account_id = :account_id AND q.served = 1 AND q.valid_until >= :first
+        {_ENDING} AND q.served = 1
         GROUP BY q.publication_id, substr(q.valid_until, 1, 7) ORDER BY 1, 2
         """,
         first=f"{reading.today[:7]}-01",
+    )
+
+
+class InClass(NamedTuple):
+    """How many subscriptions are in an audit class now, and how many of them get copies."""
+
+    audit_class_id: int
+    subscriptions: int
+    served: int
+
+
+def in_classes(reading: Reading) -> list[InClass]:
+    """Return how many subscriptions with a valid qualification are in each audit class."""
+    return reading.rows_as(
+        InClass,
+        f"""
+        SELECT q.audit_class_id, count(*), CAST(sum(q.served) AS BIGINT)
+        {_ENDING} AND q.audit_class_id IS NOT NULL
+        GROUP BY q.audit_class_id ORDER BY 1
+        """,
+        first=reading.today,
+    )
+
+
+class Lapsing(NamedTuple):
+    """A reader whose qualification ends, and the last effort that asked for another one."""
+
+    subscription_id: int
+    subscriber_id: int
+    first_name: str | None
+    last_name: str | None
+    valid_until: str
+    class_name: str | None
+    effort: int | None
+
+
+def lapsing(
+    reading: Reading, publication_id: int, month: str, after: tuple[str, int], limit: int
+) -> list[Lapsing]:
+    """Return the readers whose copies end in a month, ``YYYY-MM``, sorted by the last day.
+
+    ``after`` are the last day and the subscription after which the list goes on.
+    """
+    return reading.rows_as(
+        Lapsing,
+        f"""
+        SELECT q.subscription_id, q.subscriber_id, r.first_name, r.last_name, q.valid_until,
+            coalesce(nullif(c.name, ''), c.code),
+            (SELECT max(e.effort) FROM requalifications_sent AS e
+                WHERE e.account_id = :account_id AND e.qualification_id = q.qualification_id)
+        FROM (SELECT q.*, s.subscriber_id {_ENDING} AND q.served = 1) AS q
+        JOIN subscribers AS r ON r.account_id = :account_id AND r.subscriber_id = q.subscriber_id
+        LEFT JOIN audit_classes AS c
+            ON c.account_id = :account_id AND c.audit_class_id = q.audit_class_id
+        WHERE q.publication_id = :publication_id AND q.valid_until <= :last
+            AND (q.valid_until > :day OR (q.valid_until = :day AND q.subscription_id > :after))
+        ORDER BY q.valid_until, q.subscription_id LIMIT :limit
+        """,
+        publication_id=publication_id,
+        first=f"{month}-01",
+        last=f"{month}-31",
+        day=after[0],
+        after=after[1],
+        limit=limit,
     )
