@@ -40,7 +40,9 @@ def fill(desk: Desk) -> None:
     desk.to(TODAY)
     desk.put("publications", publication_id=1, name="Forge", issues_per_year=12)
     desk.put("publications", publication_id=2, name="Tide", issues_per_year=12)
-    desk.put_many("list_downloads", [{"mailing_list_id": n, "name": f"Forge {n}"} for n in (1, 2)])
+    for n in (1, 2):
+        made = "2026-04-01 00:00:00"
+        desk.put("list_downloads", mailing_list_id=n, name=f"Forge {n}", date_created=made)
     desk.put_many(
         "issues",
         [

@@ -167,7 +167,7 @@ PAGES = (
     Shown("reports", "Reports", "/reports"),
     *(
         Shown(f"report-{kind}", f"Report: {kind.replace('-', ' ')}", f"/reports/{kind}", _counted)
-        for kind in ("press-run", "circulation", "liability", "expiries", "renewals")
+        for kind in ("press-run", "circulation", "liability", "expiries", "renewals", "audit")
     ),
     Shown("new", "Who is new this month", "/this-month/new"),
     Shown("lists", "Lists", "/lists"),

@@ -58,7 +58,7 @@ PAGES = (
     *("/qualification", "/qualification/4/effort", "/subscribers/1/qualifications"),
     *("/subscribers/1/qualify?publication=4", "/qualification/4/lapses?month=2026-12"),
     *("/reports", "/reports/press-run", "/reports/circulation", "/reports/liability"),
-    *("/reports/expiries", "/reports/renewals"),
+    *("/reports/expiries", "/reports/renewals", "/reports/audit"),
     "/lists",
     "/partners",
     *("/readers-pages", "/readers-pages/settings", "/readers-pages/bundles/11"),

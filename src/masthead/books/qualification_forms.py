@@ -41,6 +41,7 @@ __all__ = [
     "form",
     "forms",
     "option_named",
+    "publications",
     "question_named",
     "read_answers",
     "request_types",
@@ -152,6 +153,12 @@ def forms(books: Books) -> list[Form]:
     """Return the forms of all publications."""
     with books.read() as reading:
         return stored.forms(reading)
+
+
+def publications(books: Books) -> list[int]:
+    """Return the ids of the publications that have a form."""
+    with books.read() as reading:
+        return stored.publications(reading)
 
 
 def request_types(books: Books) -> list[RequestType]:

@@ -4,6 +4,7 @@ from datetime import date, timedelta
 
 from masthead.books import (
     Books,
+    issues,
     opening,
     qualification_forms,
     qualifications,
@@ -47,7 +48,10 @@ _SAID = (
 
 
 def begin(books: Books) -> None:
-    """Let the demo's trade magazine be free; some readers qualified over the last year."""
+    """Let the demo's trade magazine be free; some readers qualified over the last year.
+
+    Its next issue is closed with its file, so there is an audit report to look at.
+    """
     form = qualification_forms.set_form(books, _LATHE, _FORM).form
     qualification_forms.set_classes(books, _LATHE, _CLASSES)
     for each in _EFFORTS:
@@ -70,6 +74,10 @@ def begin(books: Books) -> None:
     with books.change() as change:
         done = qualifications.add_many(change, _LATHE, given)
         change.say(f"{len(done)} readers qualified for {form.publication}")
+    found = issues.all_of(books, _LATHE)
+    coming = next(each.issue_id for each in found if not each.closed_at)
+    issues.close(books, coming)
+    issues.mark_written(books, coming)
 
 
 def _readers(books: Books) -> list[int]:

@@ -5,6 +5,7 @@ UNKNOWN = {
         "DATEV wants the number of the accountant and that of the publisher. An administrator sets "
         "both."
     ),
+    "no_qualification_form": "The title has no form, so nobody can qualify for it.",
     "not_in_catalogue": "There is no such {thing} in the catalogue.",
     "unknown_invoice": "There is no such invoice. The page Money lists those that are open.",
     "unknown_issue": "There is no such issue. The page Issues lists all issues.",

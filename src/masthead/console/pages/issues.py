@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from masthead.books import Books, complaints
+from masthead.books import Books, complaints, qualification_forms
 from masthead.books import issues as operations
 from masthead.books.issues import Grace, Issue, MailingList, Preview
 from masthead.console.account_figures import Counted
@@ -65,6 +65,7 @@ def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
         status,
         issue=found,
         lists=lists,
+        has_audit=found.publication_id in qualification_forms.publications(request.books),
         complaints=complaints.about(request.books, found.issue_id),
         form=form,
         counted=counted,

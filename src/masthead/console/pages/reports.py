@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import Books, reports
+from masthead.books import Books, audit_report, qualification_forms, reports
 from masthead.books.days import check_past_day
-from masthead.books.issues import all_of
-from masthead.circulation.tables import Cell, Kind, Report, Row, written
+from masthead.books.issues import Issue, all_of
+from masthead.circulation.tables import Cell, Kind, Part, Report, Row, written
 from masthead.console.account_figures import Counted
 from masthead.console.forms import sentence
 from masthead.console.page_request import PageRequest, get
@@ -19,9 +19,11 @@ from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
 from masthead.reporting.xlsx_files import write_xlsx
-from masthead.web.forms import id_in
+from masthead.web.forms import as_sentence, id_in
 
-_OF_AN_ISSUE = ("press-run", "circulation")
+_AUDIT = "audit"
+_OF_AN_ISSUE = ("press-run", "circulation", _AUDIT)
+_HALVES = {"1": "January to June", "2": "July to December"}
 _WORDS = {Kind.TEXT, Kind.DATE}
 _WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _NAMES = {
@@ -30,17 +32,20 @@ _NAMES = {
     "liability": "Liability",
     "expiries": "Expiries",
     "renewals": "Renewals",
+    _AUDIT: "Audit report",
 }
 
 
 def overview(request: PageRequest) -> Response:
-    """Show the available reports."""
-    return request.page("reports", names=_NAMES)
+    """Show the available reports; the audit report only if a title has a form."""
+    has_audit = request.keeps_books and qualification_forms.publications(request.books)
+    kinds = [kind for kind in _NAMES if kind != _AUDIT or has_audit]
+    return request.page("reports", names=_NAMES, kinds=kinds)
 
 
 def report(request: PageRequest) -> Response:
     """Show a report with its plot, once the figures are counted."""
-    issues, asked, error = _asked(request)
+    choices, asked, error = _asked(request)
     counted: Counted[Report | str] = Counted(None, None, is_current=True)
     if asked:
         counted = request.counted(asked, _count(request, asked))
@@ -55,7 +60,8 @@ def report(request: PageRequest) -> Response:
         kind=request.ids["kind"],
         name=_NAMES[request.ids["kind"]],
         needs_issue=request.ids["kind"] in _OF_AN_ISSUE,
-        issues=issues,
+        is_audit=request.ids["kind"] == _AUDIT,
+        choices=choices,
         report=made,
         error=error,
         day=request.query.get("day") or request.account.today,
@@ -63,10 +69,8 @@ def report(request: PageRequest) -> Response:
         query=request.http.url.query,
         url=f"{request.http.url.path}?{request.http.url.query}",
         counted=counted,
-        rows=made and [_written(made, row) for row in made.rows],
-        totals=made and [_written(made, row) for row in made.totals],
-        head=[f"{name[0].upper()}{name[1:]}" for name in made.head] if made else [],
-        is_number=[column.kind not in _WORDS for column in made.columns] if made else [],
+        tables=_tables(made) if made else [],
+        notes=[as_sentence(note) for note in made.notes] if made else [],
         plot=made and svg(made),
     )
 
@@ -99,16 +103,27 @@ def _file(request: PageRequest, content: bytes, ending: str, media_type: str) ->
 
 
 class _Asked(NamedTuple):
-    """The requested report; ``issue_id`` is None if the report is not about an issue."""
+    """The requested report; ``issue_id`` is None if the report is not about an issue.
+
+    The audit report may be about a half-year, which is a publication and such as ``2026-2``.
+    """
 
     kind: str
     issue_id: int | None
     day: str
     is_today: bool
+    half: tuple[int, str] | None = None
 
 
-def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, str]:
-    """Return the issues to choose from, the requested report, and what is wrong with the request.
+class _Choices(NamedTuple):
+    """What may be chosen under a heading, the newest first: values with what is shown."""
+
+    heading: str
+    choices: list[tuple[str, str]]
+
+
+def _asked(request: PageRequest) -> tuple[list[_Choices], _Asked | None, str]:
+    """Return what to choose from, the requested report, and what is wrong with the request.
 
     Raises NotFound for an unknown report.
     """
@@ -117,28 +132,52 @@ def _asked(request: PageRequest) -> tuple[list[tuple[int, str]], _Asked | None, 
         raise NotFound(f"there is no report {kind}")
     if not request.keeps_books:
         return [], None, ""
-    day, issue = request.query.get("day") or today, request.query.get("issue", "")
+    day = request.query.get("day") or today
     try:
         check_past_day(day, today)
     except BadInput as error:
         return [], None, sentence(error)
+    asked = _Asked(kind, None, day, day == today)
     if kind not in _OF_AN_ISSUE:
-        return [], _Asked(kind, None, day, day == today), ""
-    issues = _issues(request)
-    if not issue:
-        return issues, _Asked(kind, issues[0][0], day, day == today) if issues else None, ""
-    key = id_in(issue)
-    if key is None:
-        return issues, None, "An issue is chosen by its number."
-    return issues, _Asked(kind, key, day, day == today), ""
+        return [], asked, ""
+    groups = _choices(request, kind)
+    chosen = request.query.get("issue", "") or (groups[0].choices[0][0] if groups else "")
+    first, _, half = chosen.partition("-")
+    key = id_in(first)
+    if not chosen or key is None or (half and kind != _AUDIT):
+        return groups, None, "An issue is chosen by its number." if chosen else ""
+    is_half = asked._replace(half=(key, half))
+    return groups, is_half if half else asked._replace(issue_id=key), ""
 
 
-def _issues(request: PageRequest) -> list[tuple[int, str]]:
+def _choices(request: PageRequest, kind: str) -> list[_Choices]:
+    """Return the closed issues; for the audit report those of free titles, and their half-years."""
     closed = [each for each in all_of(request.books) if each.closed_at and each.mailing_list_id]
     closed.sort(key=lambda each: each.date, reverse=True)
-    return [
-        (each.issue_id, f"{each.publication} {each.name}, {in_words(each.date)}") for each in closed
-    ]
+    if kind != _AUDIT:
+        return [_Choices("Issues", [_choice(each) for each in closed])] if closed else []
+    free = set(qualification_forms.publications(request.books))
+    closed = [each for each in closed if each.publication_id in free]
+    halves = dict(map(_half, closed))
+    groups = (
+        _Choices("Issues", [_choice(each) for each in closed]),
+        _Choices("Averages of half-years", [*halves.items()]),
+    )
+    return [*groups] if closed else []
+
+
+def _choice(issue: Issue) -> tuple[str, str]:
+    return str(issue.issue_id), f"{issue.publication} {issue.name}, {in_words(issue.date)}"
+
+
+def _half(issue: Issue) -> tuple[str, str]:
+    """Return the half-year of an issue as a choice."""
+    year, month, _ = issue.date.split("-")
+    half = "1" if month <= "06" else "2"
+    return (
+        f"{issue.publication_id}-{year}-{half}",
+        f"{issue.publication}, {_HALVES[half]} {year}",
+    )
 
 
 def _downloaded(request: PageRequest) -> Report:
@@ -166,6 +205,10 @@ def _count(request: PageRequest, asked: _Asked) -> Callable[[], Report | str]:
 
 def _made(books: Books, asked: _Asked) -> Report:
     day = None if asked.is_today else asked.day
+    if asked.half:
+        return audit_report.of_half_year(books, *asked.half)
+    if asked.issue_id is not None and asked.kind == _AUDIT:
+        return audit_report.of_issue(books, asked.issue_id)
     if asked.issue_id is not None:
         of_issue = reports.press_run if asked.kind == "press-run" else reports.circulation
         return of_issue(books, asked.issue_id, day)
@@ -176,8 +219,32 @@ def _made(books: Books, asked: _Asked) -> Report:
     return reports.renewals(books, day)
 
 
-def _written(made: Report, row: Row) -> list[str]:
-    return [_cell(cell, column.kind) for cell, column in zip(row, made.columns, strict=True)]
+class _Table(NamedTuple):
+    """A table of a report in words; ``is_number`` says which columns are numbers."""
+
+    title: str
+    head: list[str]
+    is_number: list[bool]
+    rows: list[list[str]]
+    totals: list[list[str]]
+
+
+def _tables(made: Report) -> list[_Table]:
+    whole = Part(made.title, made.columns, made.rows, made.totals)
+    return [
+        _Table(
+            part.title,
+            [f"{name[0].upper()}{name[1:]}" for name in made.head_of(part.columns)],
+            [column.kind not in _WORDS for column in part.columns],
+            [_written(part, row) for row in part.rows],
+            [_written(part, row) for row in part.totals],
+        )
+        for part in made.parts or (whole,)
+    ]
+
+
+def _written(part: Part, row: Row) -> list[str]:
+    return [_cell(cell, column.kind) for cell, column in zip(row, part.columns, strict=True)]
 
 
 def _cell(value: Cell, kind: Kind) -> str:

@@ -84,14 +84,18 @@ def form_of(books: Reading, publication_id: int) -> Form:
 
 def forms(books: Reading) -> list[Form]:
     """Return the forms of all publications by the ids of these."""
-    keys = books.column_as(
+    return [form_of(books, key) for key in publications(books)]
+
+
+def publications(books: Reading) -> list[int]:
+    """Return the ids of the publications that have a form."""
+    return books.column_as(
         int,
         """
         SELECT publication_id FROM qualification_forms WHERE account_id = :account_id
         ORDER BY publication_id
         """,
     )
-    return [form_of(books, key) for key in keys]
 
 
 def _questions(books: Reading, publication_id: int) -> list[Question]:
