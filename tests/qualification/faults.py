@@ -84,6 +84,10 @@ FAULTS_TOGETHER: dict[str, tuple[Plant, list[tuple[Any, ...]]]] = {
         ),
         [("qualify", 3, "", (CHIEF,), "Digital"), ("close",)],
     ),
+    "what was cancelled at its end goes on by a qualification": (
+        _sql(r"z\.at_end = 1", "z.at_end = 2"),
+        [("pay", 3, 0, 1), ("cancel_at_end", 3, 0), ("close",), ("close",)],
+    ),
     "who lapsed gets grace": (
         _sql(r"AND NOT\s+EXISTS \(SELECT 1 FROM subscription_issues AS g JOIN[\s\S]*?NULL\)", ""),
         [("close",), ("close",), ("close_with_grace",)],

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import erasure, issues, renewals
+from masthead.books import cancelling, erasure, issues, reader_cancelling, renewals
 from masthead.errors import BadInput
 from tests.circulation.test_closing import balances, term
 from tests.circulation.test_due_letters import letters_of
@@ -79,3 +79,56 @@ def test_who_pays_and_is_qualified_is_erased_only_with_an_answer(press: Desk) ->
     with pytest.raises(BadInput, match="Forge: 2 issues left"):
         erasure.erase(press.books, 1)
     assert erasure.erase(press.books, 1, "earn").ended[0].issues == 2
+
+
+def test_what_is_cancelled_at_its_end_ends_with_the_last_paid_issue(press: Desk) -> None:
+    """decisions, "Cancelling at the end": the qualification does not go on after it."""
+    key = qualify(press, 1, "2026-03-02", said(CHIEF)).subscription_id
+    pay(press, key, term(1, key, 12, 2))
+    assert cancelling.endings(press.books, key).at_end == "2026-06-30"
+    done = cancelling.cancel(press.books, key, refund=False, at_end=True)
+    assert done.later == "when 2 issues left are used up"
+    shown = press.subscription(key)
+    assert (shown["issues"], shown["date_expired"]) == (2, "2026-06-30")
+    cancelling.uncancel(press.books, key)
+    shown = press.subscription(key)
+    assert (shown["issues"], shown["date_expired"]) == (-1, "2029-03-01")
+    cancelling.cancel(press.books, key, refund=False, at_end=True)
+    press.to("2026-06-30")
+    assert [issues.close(press.books, issue).entries for issue in (5, 6, 7)] == [1, 1, 0]
+    assert press.subscription(key)["cancelled_on"] == "2026-06-30"
+    balances(press)
+    issues.reopen(press.books, 7)
+    issues.reopen(press.books, 6)
+    assert press.subscription(key)["issues"] == 1
+
+
+def test_what_goes_by_a_qualification_alone_has_no_issues_to_use_up(press: Desk) -> None:
+    """decisions, "Cancelling at the end": it is cancelled now, or after an issue."""
+    key = qualify(press, 1, "2026-03-02", said(CHIEF)).subscription_id
+    with pytest.raises(BadInput, match="goes by a qualification alone: cancel it now, or after an"):
+        cancelling.cancel(press.books, key, refund=False, at_end=True)
+    assert cancelling.endings(press.books, key).at_end is None
+    cancelling.cancel(press.books, key, refund=False, after_issue=5)
+    assert [issues.close(press.books, issue).entries for issue in (5, 6)] == [1, 0]
+
+
+def test_who_cancels_at_the_end_gets_no_free_copy_for_an_unpaid_one(press: Desk) -> None:
+    """decisions, "Cancelling at the end": what is not paid is held, as without a qualification."""
+    key = qualify(press, 1, "2026-03-02", said(CHIEF)).subscription_id
+    pay(press, key, term(1, key, 12, 11, paid_on=None))
+    cancelling.cancel(press.books, key, refund=False, at_end=True)
+    preview = issues.preview(press.books, 5)
+    assert [each.why for each in preview.held] == ["unpaid"]
+    made = issues.close(press.books, 5)
+    assert tuple(preview) == (made.press_run, made.held, made.lapsed)
+    assert made.entries == 0
+
+
+def test_a_reader_who_cancels_gets_what_was_paid(press: Desk) -> None:
+    """decisions, "Cancelling at the end": the readers' page says until when."""
+    key = qualify(press, 1, "2026-03-02", said(CHIEF)).subscription_id
+    pay(press, key, term(1, key, 12, 2, kind="opening"))
+    done = reader_cancelling.cancel(press.books, 1, key)
+    assert (done.issues_left, done.until) == (2, "2026-06-30")
+    assert press.subscription(key)["date_expired"] == "2026-06-30"

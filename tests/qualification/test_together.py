@@ -54,7 +54,9 @@ ACTS = st.one_of(
         st.sampled_from([None, None, None, "Digital"]),
     ),
     st.tuples(st.just("pay"), _READERS, _WHICH, st.integers(1, 2)),
-    st.tuples(st.sampled_from(["pause", "resume", "move", "cancel"]), _READERS, _WHICH),
+    st.tuples(
+        st.sampled_from(["pause", "resume", "move", "cancel", "cancel_at_end"]), _READERS, _WHICH
+    ),
     st.tuples(st.sampled_from(["close", "close_with_grace", "wait", "reopen", "gap", "file"])),
     st.tuples(st.sampled_from(["close", "close_with_grace"])),
 )
@@ -110,6 +112,14 @@ class Title:
 
     def cancel(self, reader: int, which: int) -> None:
         cancelling.cancel(self.desk.books, self._of(reader, which), refund=False)
+
+    def cancel_at_end(self, reader: int, which: int) -> None:
+        cancelling.cancel(self.desk.books, self._of(reader, which), refund=False, at_end=True)
+
+    def to_end(self) -> set[int]:
+        """Return the subscriptions that end when what was paid is used up."""
+        rows = self.desk.table("cancellations")
+        return {e["subscription_id"] for e in rows if e["at_end"] and not e["ended_on"]}
 
     def close(self, grace: issues.Grace | None = None) -> None:
         """Close the next issue, reopen it, and close it again."""
@@ -180,7 +190,7 @@ class Title:
             newest = self.newest_of(key, day)
             if self.paid(key):
                 found[key] = "paid", None
-            elif newest and day <= newest["valid_until"]:
+            elif newest and day <= newest["valid_until"] and key not in self.to_end():
                 found[key] = "qualified", newest["qualification_id"]
             elif each["issues"] == 0 and self.grace_since(key, issue) < grace:
                 found[key] = "grace", None
@@ -216,8 +226,10 @@ class Title:
     def check(self) -> None:
         """Check the issues that are shown, the other balances, and that each report adds up."""
         closed = [f"2026-{issue:02}-01" for issue in range(3, self.latest + 1)]
+        to_end = self.to_end()
         for each in self.desk.table("subscriptions"):
-            newest = None if each["cancelled_on"] else self.newest_of(each["subscription_id"])
+            is_out = each["cancelled_on"] or each["subscription_id"] in to_end
+            newest = None if is_out else self.newest_of(each["subscription_id"])
             is_valid = newest and not any(day > newest["valid_until"] for day in closed)
             assert each["issues"] == (-1 if is_valid else self.paid(each["subscription_id"]))
         balances(self.desk)

@@ -15,10 +15,11 @@ from masthead.store.billing.ended import orders_of_subscription
 from masthead.store.billing.settings import is_billing
 from masthead.store.books import cancelling, catalogue, uncancelling
 from masthead.store.books.cancel_reasons import reasons
-from masthead.store.books.details import look_at_subscription
 from masthead.store.books.issue import find_issue
+from masthead.store.books.last_days import last_day_of_terms
 from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation
+from masthead.store.books.stored_expiry_dates import left_of_terms
 from masthead.store.books.subscription import changeable, stored_subscription
 
 
@@ -44,13 +45,12 @@ def endings(books: Books, subscription_id: int) -> Endings:
             for each in catalogue.planned_issues(reading)
             if each.publication_id == found.publication_id and not each.closed_at
         ]
-        shown = look_at_subscription(reading.connection, books.account_id, subscription_id)
-        last_day = shown.fields["date_expired"] if (found.issues or 0) > 0 else None
+        has_issues = left_of_terms(reading, subscription_id) > 0
         return Endings(
             sorted(planned, key=lambda each: each[2]),
             [str(name) for _, name in reasons(reading)],
             found.newest_closed,
-            None if last_day is None else str(last_day),
+            last_day_of_terms(reading, subscription_id) if has_issues else None,
         )
 
 
@@ -105,22 +105,23 @@ def cancel(
 ) -> Cancelled:
     """Cancel a subscription: today, when an issue closes, or when its issues are used up.
 
-    With ``refund``, the revenue that is unearned at the end is given back with its tax; without, it
-    is earned. All terms end then, including used-up ones. The subscription leaves the renewal
-    campaign at once, so partners who write to its readers leave it out. Items of orders that are
-    refunded get a ``refund_date``. A new cancelling replaces one that has not ended the
-    subscription yet; the same one again on the same day changes nothing.
+    The issues are those of its terms. With ``refund``, the revenue that is unearned at the end is
+    given back with its tax; without, it is earned. All terms end then, including used-up ones. The
+    subscription leaves the renewal campaign at once, so partners who write to its readers leave it
+    out. Items of orders that are refunded get a ``refund_date``. A new cancelling replaces one that
+    has not ended the subscription yet; the same one again on the same day changes nothing.
 
     Raises NotFound if there is no such issue. Raises BadInput if the subscription was already
     cancelled or merged into another one, if the issue is closed or of another publication, for
     ``at_end`` with ``refund``, for ``at_end`` if the subscription is unlimited or has no issues
-    left, and if ``reason`` is not on the publisher's list.
+    left of its terms (a qualification gives none: decisions, "Cancelling at the end"), and if
+    ``reason`` is not on the publisher's list.
     """
     if at_end and refund:
         raise BadInput("nothing is left to give back when its issues are used up", field="refund")
     with books.change(dry_run=dry_run) as change:
         found = changeable(change, subscription_id)
-        left = found.issues or 0
+        left = left_of_terms(change, subscription_id)
         name = None if reason is None else _reason(change, reason)
         later = None
         if after_issue is not None:
@@ -134,6 +135,8 @@ def cancel(
         elif at_end:
             if left <= 0:
                 state = "is unlimited" if left else "has no issue left"
+                if found.issues and not left:
+                    state = "goes by a qualification alone"
                 raise BadInput(
                     f"{subscription_named(change, subscription_id)} {state}: cancel it now, or "
                     "after an issue"

@@ -23,9 +23,10 @@ from masthead.errors import BadInput
 from masthead.store.billing.renewal_consents import running_consent
 from masthead.store.books import cancelling as stored
 from masthead.store.books import reader_home, reader_page, uncancelling
-from masthead.store.books.last_days import last_day
+from masthead.store.books.last_days import last_day_of_terms
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
+from masthead.store.books.stored_expiry_dates import left_of_terms
 from masthead.store.books.subscription import StoredSubscription, is_to_end
 
 
@@ -33,7 +34,8 @@ class Cancelled(NamedTuple):
     """What cancelling does.
 
     ``is_at_once``: it ends today. Otherwise it ends when ``issues_left`` are used up, expected on
-    the day ``until``; of an unlimited subscription, with the issue of that day. ``kept`` is what
+    the day ``until``; of an unlimited subscription, or one that goes by a qualification alone, with
+    the issue of that day. ``kept`` is what
     the publisher keeps of what was paid, in cents. ``stops_renewal``: it does not renew
     automatically any more.
     """
@@ -119,16 +121,18 @@ def _planned(
         raise refused("cancelled_already")
     check_own(reading, subscriber_id, subscription_id)
     last_issue = None
+    left = left_of_terms(reading, subscription_id)
+    goes_on = found.issues == UNLIMITED and left <= 0
     if at_once:
         until: str | None = reading.today
-    elif found.issues == UNLIMITED:
+    elif goes_on:
         last_issue, until = _last_issue(reading, found)
     else:
-        until = last_day(reading, subscription_id)
+        until = last_day_of_terms(reading, subscription_id)
     done = Cancelled(
         subscription_id,
         at_once,
-        None if found.issues == UNLIMITED else found.issues,
+        None if goes_on else left,
         until,
         0,
         running_consent(reading, subscription_id) is not None,

@@ -17,7 +17,7 @@ from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.qualified_copies import LAPSED_WITH, ON_THE_DAY, note_lapses
 from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving
-from masthead.store.books.stored_expiry_dates import IS_QUALIFIED, calendar_of, write_expiry_dates
+from masthead.store.books.stored_expiry_dates import GOES_ON, calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
 
 _CHANGED, _DATES = "books_changed", "books_simple"
@@ -293,7 +293,7 @@ def write_expiry_after_closing(books: Operation, issue: Issue, made: MailingList
         SELECT e.subscription_id FROM mailing_list_entries AS e JOIN qualified_subscriptions AS q
             ON q.account_id = :account_id AND q.subscription_id = e.subscription_id
         WHERE e.account_id = :account_id AND e.mailing_list_id = :mailing_list_id
-            AND e.qualification_id IS NULL AND {IS_QUALIFIED}
+            AND e.qualification_id IS NULL AND {GOES_ON}
         UNION
         SELECT a.subscription_id FROM suspensions AS a JOIN subscriptions AS s
             ON s.account_id = :account_id AND s.subscription_id = a.subscription_id

@@ -10,7 +10,7 @@ from masthead.store.books.earned_share_sql import DELIVERED, earned
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_keys import listed
 from masthead.store.books.serving_sql import IS_PASSED_OVER
-from masthead.store.books.stored_expiry_dates import IS_QUALIFIED, write_expiry_dates
+from masthead.store.books.stored_expiry_dates import GOES_ON, write_expiry_dates
 from masthead.store.database import Value
 from masthead.store.key_lists import KeyLists
 
@@ -123,7 +123,7 @@ def write_balances(books: Operation, keys: str, **values: Value) -> int:
             ) AS b
             LEFT JOIN terms AS c ON c.account_id = :account_id AND c.term_id = b.term_id
             LEFT JOIN qualified_subscriptions AS q ON q.account_id = :account_id
-                AND q.subscription_id = b.key AND {IS_QUALIFIED}
+                AND q.subscription_id = b.key AND {GOES_ON}
         ) AS n
         WHERE s.account_id = :account_id AND s.subscription_id = n.key
             AND (s.issues IS DISTINCT FROM {_ISSUES} OR s.paid_issues_left IS DISTINCT FROM n.paid

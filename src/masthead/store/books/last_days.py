@@ -6,7 +6,7 @@ from datetime import date
 from masthead.circulation.expiry_dates import Range, covers, day_before_next, with_issues_left
 from masthead.circulation.spans import Span
 from masthead.store.books.operation import Reading
-from masthead.store.books.stored_expiry_dates import calendar_of
+from masthead.store.books.stored_expiry_dates import LEFT_OF_TERMS, calendar_of
 
 
 def last_day(reading: Reading, subscription_id: int) -> str | None:
@@ -21,16 +21,35 @@ def last_day(reading: Reading, subscription_id: int) -> str | None:
     )
 
 
-def last_day_with(reading: Reading, subscription_id: int, pauses: Iterable[Span]) -> str | None:
+def last_day_of_terms(reading: Reading, subscription_id: int) -> str | None:
+    """Return the last day of a subscription by its terms alone, without its qualification.
+
+    It is the day that is stored if the subscription does not go by a qualification.
+    """
+    pauses = reading.rows_as(
+        Span,
+        """
+        SELECT suspension_id, from_date, to_date FROM suspensions
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        ORDER BY from_date
+        """,
+        subscription_id=subscription_id,
+    )
+    return last_day_with(reading, subscription_id, pauses, of_terms=True)
+
+
+def last_day_with(
+    reading: Reading, subscription_id: int, pauses: Iterable[Span], *, of_terms: bool = False
+) -> str | None:
     """Return the last day that a subscription would have with other pauses than its own.
 
     ``store.books.stored_expiry_dates`` writes the same day once it has these pauses. Pauses move
-    the last day only if issues are left.
+    the last day only if issues are left. ``of_terms`` leaves out the qualification.
     """
     row = reading.row_as(
         tuple[int, int | None, str | None, str | None],
-        """
-        SELECT s.publication_id, s.issues, s.begins_on, (
+        f"""
+        SELECT s.publication_id, {LEFT_OF_TERMS if of_terms else "s.issues"}, s.begins_on, (
             SELECT i.date FROM cancellations AS c JOIN issues AS i
                 ON i.account_id = :account_id AND i.issue_id = c.after_issue_id
             WHERE c.account_id = :account_id AND c.subscription_id = s.subscription_id

@@ -17,6 +17,7 @@ from masthead.store.books.serving_sql import (
     OLDEST_TERM,
     has_paid,
 )
+from masthead.store.books.stored_expiry_dates import NOT_TO_END
 from masthead.store.database import Value
 
 NO_ADDRESS, OVER_QUOTA = "no address", "over the quota of class"
@@ -121,6 +122,7 @@ class QualifiedCopies:
         self._sources = [_NEWEST]
         if self.are_there and self._are_some_later():
             self._sources.append(_ONE_BEFORE)
+        self._goes_on = f" AND {NOT_TO_END}" if self.are_there and self._are_some_to_end() else ""
         self._room = self._room_of_classes() if self.are_there else {}
         self._order = _FIRST[self._filled_by()] if self._room else ""
 
@@ -204,7 +206,7 @@ class QualifiedCopies:
             WHERE q.account_id = :account_id AND q.publication_id = :publication_id
                 AND q.served = 1 AND q.qualified_on <= :day AND q.valid_until >= :day
                 AND s.cancelled_on IS NULL AND r.delete_date IS NULL
-                AND s.begins_on <= :day{self._conditions}{more}
+                AND s.begins_on <= :day{self._goes_on}{self._conditions}{more}
             """
             for source in self._sources
         )
@@ -235,6 +237,17 @@ class QualifiedCopies:
                 """,
                 publication_id=self._issue.publication_id,
                 day=self._issue.date,
+            )
+        )
+
+    def _are_some_to_end(self) -> bool:
+        """Return whether a subscription is to end with its terms."""
+        return bool(
+            self._books.row(
+                """
+                SELECT 1 FROM cancellations
+                WHERE account_id = :account_id AND at_end = 1 AND ended_on IS NULL LIMIT 1
+                """
             )
         )
 

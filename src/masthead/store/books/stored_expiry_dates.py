@@ -22,10 +22,16 @@ last issue received, or that on which the subscription would have begun."""
 _DAY = timedelta(days=1)
 
 IS_QUALIFIED = "q.served = 1 AND q.lapsed_by IS NULL"
-"""Whether the qualification ``q`` of a subscription lets it have every issue."""
+"""Whether the qualification ``q`` of a subscription lets its reader read."""
+
+NOT_TO_END = """NOT EXISTS (SELECT 1 FROM cancellations AS z WHERE z.account_id = :account_id
+    AND z.subscription_id = q.subscription_id AND z.at_end = 1 AND z.ended_on IS NULL)"""
+GOES_ON = f"{IS_QUALIFIED} AND {NOT_TO_END}"
+"""Whether the qualification ``q`` lets the subscription have every issue: not if it was cancelled
+at its end (decisions, "Cancelling at the end")."""
 
 _QUALIFIED = f"""qualified_subscriptions AS q ON q.account_id = :account_id
-    AND q.subscription_id = s.subscription_id AND {IS_QUALIFIED} AND s.cancelled_on IS NULL"""
+    AND q.subscription_id = s.subscription_id AND {GOES_ON} AND s.cancelled_on IS NULL"""
 _OF_TERMS = """(
         SELECT CASE WHEN min(t.issues_left) < 0 THEN -1
             ELSE coalesce(CAST(sum(t.issues_left) AS BIGINT), 0) END
@@ -37,9 +43,23 @@ LEFT_OF_TERMS = f"CASE WHEN s.issues = -1 THEN {_OF_TERMS} ELSE s.issues END"
 
 It is -1 for an unlimited term, and 0 for a subscription that goes by its qualification alone."""
 
+
+def left_of_terms(books: Reading, subscription_id: int) -> int:
+    """Return the issues left of the terms of a subscription; -1 is unlimited."""
+    found = books.value_as(
+        int,
+        f"""
+        SELECT {LEFT_OF_TERMS} FROM subscriptions AS s
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        subscription_id=subscription_id,
+    )
+    return found or 0
+
+
 _UNTIL = f"""(SELECT q.valid_until FROM qualified_subscriptions AS q
     WHERE q.account_id = :account_id AND q.subscription_id = subscriptions.subscription_id
-        AND {IS_QUALIFIED} AND NOT EXISTS (SELECT 1 FROM terms AS t
+        AND {GOES_ON} AND NOT EXISTS (SELECT 1 FROM terms AS t
             WHERE t.account_id = :account_id AND t.issues_left < 0
                 AND t.subscription_id = subscriptions.subscription_id))"""
 """The last day of a qualified subscription without issues of terms left; else none is known."""
@@ -90,7 +110,7 @@ def write_expiry_dates(books: Operation, lists: KeyLists, keys: str) -> None:
             AND NOT EXISTS (SELECT 1 FROM qualified_subscriptions AS q
                 JOIN terms AS o ON o.account_id = :account_id
                     AND o.subscription_id = q.subscription_id AND o.issues_left > 0
-                WHERE q.account_id = :account_id AND {IS_QUALIFIED}
+                WHERE q.account_id = :account_id AND {GOES_ON}
                     AND q.subscription_id = subscriptions.subscription_id)
         """,
         commit_id=books.commit_id,
