@@ -118,6 +118,7 @@ FILES_ON_CITUS = {
     "qualification/test_audit_report.py",
     "qualification/test_example.py",
     "qualification/test_serving.py",
+    "readers/test_operations_of_the_role.py",
     "store/test_removing.py",
 }
 """Files whose tests run on SQLite and, as `make test-citus`, on Citus, which is a PostgreSQL that

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import held_addresses
+from tests.billing.outboxes import begin_mail
 from tests.console.browser import input_values
 from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, show_bundle
 from tests.readers_pages.house import errors_of, said_after, send, text_of
@@ -97,6 +99,16 @@ def test_cancelling_takes_two_clicks_from_home_and_is_taken_back(house: House) -
     assert "Take the cancellation back" in said
     back = said_after(browser, send(browser, f"subscriptions/{key}/uncancel"))
     assert "goes on" in back
+
+
+def test_a_confirmation_is_promised_only_where_a_mail_goes(house: House) -> None:
+    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}/cancel"
+    promised = "You get a confirmation by email at once."
+    assert promised not in text_of(browser.get(path))
+    begin_mail(house.desk)
+    assert promised in text_of(browser.get(path))
+    held_addresses.hold(house.desk.books, "ben@example.org", "it came back")
+    assert promised not in text_of(browser.get(path))
 
 
 def test_a_gift_is_not_cancelled_by_who_gets_it(house: House) -> None:

@@ -12,7 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from masthead.books import page_settings
+from masthead.books import issues, page_settings
+from tests.billing.outboxes import begin_mail
 from tests.circulation.desk import at_desk
 from tests.readers.browser import SITE, serving_readers
 from tests.readers_books import household
@@ -69,6 +70,9 @@ def make() -> None:
     ):
         household.fill(desk)
         household.show_bundle(desk)
+        begin_mail(desk)
+        issues.close(desk.books, 5)
+        desk.to("2026-05-20")
         page_settings.set_values(
             desk.books,
             {

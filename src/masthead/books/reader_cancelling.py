@@ -8,7 +8,7 @@ refuses.
 
 from typing import NamedTuple
 
-from masthead.books import cancelling, reader
+from masthead.books import cancelling, reader, reader_mails
 from masthead.books.account import Books
 from masthead.books.reader_acts import (
     acting,
@@ -37,7 +37,7 @@ class Cancelled(NamedTuple):
     the day ``until``; of an unlimited subscription, or one that goes by a qualification alone, with
     the issue of that day. ``kept`` is what
     the publisher keeps of what was paid, in cents. ``stops_renewal``: it does not renew
-    automatically any more.
+    automatically any more. ``is_mailed``: a confirmation goes by mail.
     """
 
     subscription_id: int
@@ -47,6 +47,7 @@ class Cancelled(NamedTuple):
     kept: int
     stops_renewal: bool
     currency: str
+    is_mailed: bool
 
     @property
     def sentence(self) -> str:
@@ -137,6 +138,7 @@ def _planned(
         0,
         running_consent(reading, subscription_id) is not None,
         reading.currency,
+        reader_mails.reaches(reading, subscriber_id),
     )
     return done, last_issue
 

@@ -29,6 +29,7 @@ __all__ = [
     "confirmation",
     "email_link",
     "password_link",
+    "reaches",
     "sign_in_link",
 ]
 
@@ -100,6 +101,11 @@ def confirmation(
     )
     about = About(subscription_id=subscription_id)
     return queue_to(change, address, "confirmation", subscriber_id, about, Words(*words))
+
+
+def reaches(reading: Reading, subscriber_id: int) -> bool:
+    """Return whether mails go to a reader."""
+    return _reader(reading, subscriber_id) is not None
 
 
 def _link(

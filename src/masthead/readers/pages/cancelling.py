@@ -99,7 +99,7 @@ def _cancel_page(request: PageRequest, home: Home, found: Subscription, form: Fo
             button=request.gettext("Cancel the subscription"),
             is_danger=True,
             below=[request.gettext("You get a confirmation by email at once.")]
-            if home.reader.email
+            if done.is_mailed
             else [],
         )
     return show(request, page, form)
