@@ -139,6 +139,9 @@ class BillingSettings:
     language: Annotated[
         Language, Reading("Language of documents.", one_of(*get_args(Language)))
     ] = "en"
+    language_by_country: Annotated[
+        bool, flag("Whether documents to other countries are in German or English, by the country.")
+    ] = False
     renewal_days: Annotated[
         int,
         Reading("Days before the last issue closes on which a renewal is ordered.", days),

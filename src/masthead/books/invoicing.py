@@ -14,6 +14,7 @@ from masthead.billing.mandates import first_collection_day
 from masthead.billing.printed import DirectDebit, Goods, PrintedInvoice, Seller
 from masthead.billing.references import creditor_reference
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.billing.tax import TaxPart, fixed_part
 from masthead.books.payment_allocation import use_credit
 from masthead.circulation.refunding import tax_of
@@ -58,6 +59,7 @@ def bill(
     kind: Kind = "receipt" if is_paid else "invoice"
     due_on = date.fromisoformat(change.today) + timedelta(settings.due_days)
     heading = heading_of(change, order_id)
+    settings = spoken(settings, heading.payer)
     invoice = numbered(change, settings, kind, heading.payer.subscriber_id, order_id)._replace(
         due_on=None if is_paid else due_on.isoformat(), net=net, tax=tax, total=net + tax
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from masthead.billing.letter_mails import words_of_letter
 from masthead.billing.printed_letters import PrintedCancellation, PrintedWelcome
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import appearance_of, sender_of
@@ -206,12 +207,13 @@ def _welcome(
     names: dict[tuple[int, str], str],
 ) -> PrintedWelcome:
     is_gift = row.payer_id != row.subscriber_id
+    recipient = person_of(row.subscriber_id, fields, email=row.email)
     return PrintedWelcome(
         written_on=reading.today,
-        language=settings.language,
+        language=spoken(settings, recipient).language,
         currency=reading.currency,
         seller=sender_of(settings),
-        recipient=person_of(row.subscriber_id, fields, email=row.email),
+        recipient=recipient,
         subscription_id=row.subscription_id,
         publication=printable(row.publication or ""),
         copies=row.copies or 1,
@@ -234,12 +236,13 @@ def _cancellation(
 ) -> PrintedCancellation:
     is_gift = row.reader_id != row.subscriber_id
     goes_on = row.ended_on is None and bool(row.at_end)
+    recipient = person_of(row.subscriber_id, fields, email=row.email)
     return PrintedCancellation(
         written_on=reading.today,
-        language=settings.language,
+        language=spoken(settings, recipient).language,
         currency=reading.currency,
         seller=sender_of(settings),
-        recipient=person_of(row.subscriber_id, fields, email=row.email),
+        recipient=recipient,
         subscription_id=row.subscription_id,
         reader=_name(row.reader_first_name, row.reader_last_name) if is_gift else "",
         publication=printable(row.publication or ""),

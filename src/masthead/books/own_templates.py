@@ -17,4 +17,7 @@ def check_template(books: Books, name: str) -> None:
         settings = settings_of(reading)
     if settings.templates:
         with Renderer(appearance_of(settings)) as renderer:
-            renderer.pdf(dict(samples())[f"{name}-{settings.language}"])
+            made_up = dict(samples())
+            languages = ["en", "de"] if settings.language_by_country else [settings.language]
+            for language in languages:
+                renderer.pdf(made_up[f"{name}-{language}"])

@@ -7,6 +7,7 @@ from masthead.billing import printed
 from masthead.billing.printed import Line, Payer, PrintedInvoice
 from masthead.billing.references import creditor_reference
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.books.invoicing import numbered, post_invoice, seller_of
 from masthead.store.billing import invoices
 from masthead.store.billing.invoices import Invoice, InvoiceLine
@@ -22,6 +23,7 @@ def bill_fee(
 
     The payer's credit is not used for it. No statement is run, only rows are queued.
     """
+    settings = spoken(settings, payer)
     invoice = numbered(change, settings, "invoice", payer.subscriber_id, None)
     invoice = invoice._replace(
         due_on=due_on,

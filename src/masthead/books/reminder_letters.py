@@ -11,13 +11,14 @@ from masthead.billing.printed import Payer, to_json
 from masthead.billing.printed_reminders import PrintedReminder, RemindedInvoice
 from masthead.billing.reminding import REST_DAYS, Due, Letter, day_after
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.books import refunds
 from masthead.books.credit_notes import credit_what_ended
 from masthead.books.invoicing import seller_of
 from masthead.books.reminder_fees import bill_fee
 from masthead.store.billing import outbox
 from masthead.store.billing import reminders as stored
-from masthead.store.billing.printing import headings_of
+from masthead.store.billing.printing import heading_of, headings_of
 from masthead.store.billing.reminders import Reminder
 from masthead.store.books.operation import Operation
 
@@ -94,6 +95,8 @@ def _stop(change: Operation, settings: BillingSettings, late: Due) -> _Note | No
     """End what an invoice would pay for; return its credit note."""
     invoice = late.invoice
     assert invoice.order_id is not None
+    if settings.language_by_country:
+        settings = spoken(settings, heading_of(change, invoice.order_id).payer)
     only_terms = refunds.end_unpaid(change, invoice.order_id)
     reason = _REASON[settings.language].format(day=change.today)
     note = credit_what_ended(change, invoice.order_id, reason, with_shipping=only_terms)
@@ -111,6 +114,7 @@ def _write(
     leading = letter.leading
     assert leading.invoice.order_id is not None
     payer = read.payers[leading.invoice.order_id]
+    settings = spoken(settings, payer)
     pay_by = day_after(change.today, REST_DAYS)
     fee: Invoice | None = None
     if letter.fee:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from masthead.billing.letter_mails import words_of_letter
 from masthead.billing.printed_letters import PrintedRenewal
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.books import renewals
 from masthead.books.account import Books
 from masthead.books.invoice_documents import appearance_of, sender_of
@@ -150,14 +151,15 @@ def _bytes(row: Letter) -> bytes:
 def _printed(row: Letter, settings: BillingSettings, day: str, currency: str) -> PrintedRenewal:
     value: dict[str, Any] = dict(zip(renewals.LETTER, row, strict=True))
     reader = " ".join(filter(None, (value["reader_first_name"], value["reader_last_name"])))
+    recipient = person_of(
+        value["to_subscriber_id"], [value[name] for name in FIELDS], email=value["email"]
+    )
     return PrintedRenewal(
         written_on=day,
-        language=settings.language,
+        language=spoken(settings, recipient).language,
         currency=currency,
         seller=sender_of(settings),
-        recipient=person_of(
-            value["to_subscriber_id"], [value[name] for name in FIELDS], email=value["email"]
-        ),
+        recipient=recipient,
         subscription_id=value["subscription_id"],
         reader=printable(reader) if value["is_gift"] else "",
         publication=printable(value["publication"] or ""),

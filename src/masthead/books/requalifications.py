@@ -13,6 +13,7 @@ import msgspec
 from masthead.billing.letter_mails import words_of_letter
 from masthead.billing.printed_letters import AskedQuestion, PrintedRequalification
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import appearance_of, sender_of
@@ -275,7 +276,7 @@ def letters(written: Written) -> Iterator[PrintedRequalification]:
         recipient = person_of(each.subscriber_id, each.fields, email=each.email)
         yield PrintedRequalification(
             written_on=written.day,
-            language=settings.language,
+            language=spoken(settings, recipient).language,
             currency=written.currency,
             seller=seller,
             recipient=recipient,

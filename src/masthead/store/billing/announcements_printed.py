@@ -11,6 +11,7 @@ from masthead.billing.automatic_renewals import copies_of
 from masthead.billing.printed import Seller
 from masthead.billing.printed_announcements import PrintedAnnouncement
 from masthead.billing.settings import BillingSettings
+from masthead.billing.spoken import spoken
 from masthead.contract.printable import printable
 from masthead.store.billing.announced_renewals import CANDIDATE, Candidate
 from masthead.store.billing.printing import person_of
@@ -142,7 +143,7 @@ def _printed(
         seller=seller,
         payer=payer,
         reader="" if of.payer_id == of.subscriber_id else printable(names),
-        language=settings.language,
+        language=spoken(settings, payer).language,
         currency=currency,
         prices_with_tax=settings.prices_with_tax,
         publication=printable(more.publication or ""),
