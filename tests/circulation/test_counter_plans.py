@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.books import Books, cancelling, orders, payments, refunds, subscribers, subscriptions
+from masthead.books.reader_subscriptions import SubscriptionsAsked
 from masthead.books.subscriptions import Values
 from masthead.circulation.ordering import Item, Order, Person
+from masthead.databases.queries import Batch
 from masthead.databases.sqlite import SqliteConnection
 from masthead.store.books import (
     order_readers,
     order_records,
+    reader_home,
     standing,
     subscriber_search,
     word_search,
@@ -184,7 +187,20 @@ READING |= {
         standing.last_payments(database, 1, [77]),
     ),
     "find: an order": lambda database: order_records.orders_named(database, 1, "WEB-77"),
+    "the first page of a reader": lambda database: on_first_page(database, 77),
 }
+
+
+def on_first_page(connection: Connection, subscriber_id: int) -> None:
+    """Ask what the readers' pages show of a reader first; the reader got an issue."""
+    batch = Batch(connection, account_id=1)
+    subscriptions = SubscriptionsAsked(batch, subscriber_id)
+    received = batch.add(reader_home.received(subscriber_id, 6))
+    batch.add(reader_home.addresses(subscriber_id))
+    batch.add(reader_home.gifts(subscriber_id, is_asking=False))
+    batch.send()
+    (served,) = subscriptions.served()
+    assert [*received()] == [served.line.subscription_id]
 
 
 def sought_by(sought: Sought | str) -> Callable[[Connection], object]:

@@ -8,6 +8,7 @@ import pytest
 
 from masthead.books import Books
 from masthead.books.opening import account_of
+from masthead.databases.queries import Batch, rows_as
 from masthead.errors import MastheadError, NotFound
 from masthead.store import audit, commits
 from masthead.store.books.ids import next_ids
@@ -66,6 +67,18 @@ def test_it_is_one_commit_that_is_stamped_and_one_entry(desk: Desk) -> None:
         (running.commit_id,)
     ]
     assert said(desk) == [(ACTOR, desk.account_id, "reader 1 renamed")]
+
+
+def test_what_it_queued_is_found_by_statements_that_are_sent_together(desk: Desk) -> None:
+    """decisions, "Statements that are sent together"."""
+    with operation(desk.store, desk.account_id, ACTOR) as running:
+        batch = Batch(running)
+        found = batch.add(
+            rows_as(tuple[str], "SELECT name FROM classes WHERE account_id = :account_id")
+        )
+        running.add("classes", class_id=77, name="Free")
+        batch.send()
+        assert ("Free",) in found()
 
 
 @pytest.mark.parametrize("how", ["raises", "is dry"])

@@ -18,8 +18,9 @@ from tests.console.log_lines import log_lines
 from tests.readers.browser import SITE, serving_readers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from masthead.databases.queries import Bound
     from tests.circulation.desk import Desk
     from tests.readers.browser import Pages
     from tests.servers import Store
@@ -106,6 +107,14 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         monkeypatch.setattr(kind, "rows", noted)
 
+    sent = PostgresConnection.rows_of_each
+
+    def noted_each(self: Any, statements: Sequence[Bound], /) -> Any:
+        if threading.current_thread().name != "links":
+            found.extend(each.sql for each in statements)
+        return sent(self, statements)
+
     noting(SqliteConnection)
     noting(PostgresConnection)
+    monkeypatch.setattr(PostgresConnection, "rows_of_each", noted_each)
     return found

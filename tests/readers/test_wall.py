@@ -5,13 +5,15 @@ The database itself is asked, as that role, with no condition in the queries. SQ
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
-from masthead.errors import BadUsage, MastheadError
+from masthead.databases import queries
+from masthead.databases.queries import Batch
+from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import open_store
 from tests.circulation.desk import at_desk
 from tests.readers.rows_of import fill_each_table, rows_of
@@ -22,6 +24,7 @@ from tests.store.conftest import ON_POSTGRESQL, opening
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from masthead.databases.queries import Query, Row
     from masthead.store import Connection
     from masthead.store import Store as OpenStore
     from tests.circulation.desk import Desk
@@ -97,6 +100,34 @@ def reader(shared: OpenStore, subscriber_id: int, account_id: int = 1) -> Iterat
         connection.set_reader(subscriber_id)
         yield connection
         connection.script("ROLLBACK; BEGIN")
+
+
+def test_statements_that_are_sent_together_see_one_reader_also_after_an_error(
+    shared: OpenStore,
+) -> None:
+    """decisions, "Statements that are sent together"."""
+    everybody = queries.rows_of("SELECT subscriber_id FROM subscribers")
+    failing = queries.rows_of("SELECT no_such_column FROM subscribers")
+
+    def found(connection: Connection, *queries: Query[list[Row]]) -> list[list[Row]]:
+        batch = Batch(connection)
+        answers = [batch.add(query) for query in queries]
+        batch.send()
+        return [answer() for answer in answers]
+
+    with shared.reader() as connection:
+        for number in (1, 2):
+            connection.set_tenant(1)
+            connection.set_reader(number)
+            own = [(number,)]
+            for snapshot in (nullcontext, connection.read_snapshot):
+                with pytest.raises(StoreUnavailable), snapshot():
+                    found(connection, everybody, failing, everybody)
+                with snapshot():
+                    assert found(connection, everybody, everybody) == [own, own]
+    # The next one has the same session of the server, and no reader.
+    with shared.reader() as connection, pytest.raises(psycopg.Error, match=r"account_id|bigint"):
+        found(connection, everybody)
 
 
 def denied() -> pytest.RaisesExc[MastheadError]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from masthead.billing.reminding import Level
 from masthead.books import (
     reader_documents,
+    reader_home,
     reminder_documents,
     reminder_levels,
     reminders,
@@ -16,6 +17,8 @@ from tests.documents.shown import lines_of
 from tests.readers_books.household import ADA, BEN, reader, refused
 
 if TYPE_CHECKING:
+    from masthead.books import Books
+    from masthead.books.reader_documents import Letter
     from tests.circulation.desk import Desk
 
 DAY = "2026-05-09"
@@ -28,10 +31,15 @@ def remind(desk: Desk) -> None:
     reminders.send(desk.books)
 
 
+def letters_of(books: Books, subscriber_id: int) -> list[Letter]:
+    """Return the letters that the reader's first page lists."""
+    return reader_home.first_page(books, subscriber_id, requests_max=1).letters
+
+
 def test_a_reminder_is_the_letter_that_was_written(household: Desk) -> None:
-    assert reader_documents.letters(reader(household, ADA), ADA) == []
+    assert letters_of(reader(household, ADA), ADA) == []
     remind(household)
-    (letter,) = reader_documents.letters(reader(household, ADA), ADA)
+    (letter,) = letters_of(reader(household, ADA), ADA)
     assert (letter.number, letter.level, letter.written_on) == ("2026-000001", 1, DAY)
     pdf = reader_documents.pdf_of(reader(household, ADA), ADA, letter.reminder_id)
     (written,) = reminder_documents.letters(household.books)
@@ -40,8 +48,8 @@ def test_a_reminder_is_the_letter_that_was_written(household: Desk) -> None:
 
 def test_another_readers_letter_is_answered_as_an_unknown_one(household: Desk) -> None:
     remind(household)
-    (letter,) = reader_documents.letters(reader(household, ADA), ADA)
-    assert reader_documents.letters(reader(household, BEN), BEN) == []
+    (letter,) = letters_of(reader(household, ADA), ADA)
+    assert letters_of(reader(household, BEN), BEN) == []
     books = reader(household, BEN)
     theirs = refused(household, reader_documents.pdf_of, books, BEN, letter.reminder_id)
     unknown = refused(household, reader_documents.pdf_of, books, BEN, 987)
@@ -51,8 +59,8 @@ def test_another_readers_letter_is_answered_as_an_unknown_one(household: Desk) -
 
 def test_where_documents_are_switched_off_no_letter_is_shown(household: Desk) -> None:
     remind(household)
-    (letter,) = reader_documents.letters(reader(household, ADA), ADA)
+    (letter,) = letters_of(reader(household, ADA), ADA)
     household.put("page_settings", setting_id=1, name="documents", value="no")
     books = reader(household, ADA)
-    assert reader_documents.letters(books, ADA) == []
+    assert letters_of(books, ADA) == []
     refused(household, reader_documents.pdf_of, books, ADA, letter.reminder_id)

@@ -24,9 +24,9 @@ def _of_anybody(_right: Any, reading: Any, _subscriber_id: int, key: int) -> Any
     return stored_subscription(reading.connection, reading.account_id, key)
 
 
-def _with_the_recipients_name(right: Any, reading: Any, subscriber_id: int) -> Any:
-    rows = right(reading, subscriber_id)
-    return [each._replace(last_name="Secret") for each in rows]
+def _with_the_recipients_name(right: Any, subscriber_id: int, *, is_asking: bool) -> Any:
+    query = right(subscriber_id, is_asking=is_asking)
+    return query.then(lambda rows: [each._replace(last_name="Secret") for each in rows])
 
 
 FAULTS: dict[str, tuple[Plant, Callable[[Desk], None]]] = {
@@ -47,7 +47,7 @@ FAULTS: dict[str, tuple[Plant, Callable[[Desk], None]]] = {
         ),
     ),
     "a payer is told the recipient's name of now": (
-        _call(reader_home, "gifts_of", _with_the_recipients_name),
+        _call(reader_home, "gifts", _with_the_recipients_name),
         home.test_what_a_recipient_is_called_later_is_not_told_to_the_donor,
     ),
 }

@@ -47,7 +47,9 @@ def cards_of(
         payer = reader_home.reader_of(reading, subscriber_id)
         gifts = [
             each
-            for each in reader_home.gifts_of(reading, subscriber_id)
+            for each in reading.ask(
+                reader_home.gifts(subscriber_id, is_asking=reading.direct.reader_id is not None)
+            )
             if each.order_id == order_id
         ]
         if not gifts:

@@ -158,7 +158,7 @@ class Billed(NamedTuple):
 def billed(books: Books, subscriber_id: int, orders: Iterable[int] = ()) -> Billed:
     """Return what a payer was billed, with the invoices of other orders, such as that of a gift."""
     with books.read() as reading:
-        found = open_items.invoices_of(reading, subscriber_id)
+        found = reading.ask(open_items.invoices(subscriber_id))
         by_order = {each.order_id: each for each in found if each.order_id is not None}
         for order_id in set(orders) - by_order.keys():
             other = stored.invoice_of_order(reading, order_id)

@@ -16,10 +16,12 @@ from masthead.circulation.page_settings import (
     stored_text,
     texts_of,
 )
-from masthead.contract.printable import counted, listed
-from masthead.errors import BadInput
-from masthead.store import accounts
+from masthead.contract.printable import counted, listed, printable
+from masthead.databases.queries import Batch
+from masthead.errors import BadInput, NotFound
+from masthead.store import Store, accounts
 from masthead.store import page_settings as stored
+from masthead.store.books.operation import is_here
 from masthead.store.setting_texts import save_texts, stored_texts
 
 
@@ -52,11 +54,36 @@ def show(books: Books) -> PageSettings:
     Raises NotFound if there is no such account.
     """
     with books.read() as reading:
-        settings = stored.settings_of(reading)
-        if settings.name:
-            return settings
-        name = accounts.company_name_of(reading.direct, books.account_id)
-        return replace(settings, name=name or settings.site)
+        batch = Batch(reading)
+        settings, company = batch.add(stored.settings()), batch.add(accounts.company_name())
+        batch.send()
+        return _named(settings(), company())
+
+
+class Pages(NamedTuple):
+    """The readers' pages of a site. ``keeps_books``: Masthead keeps the books of the account."""
+
+    account_id: int
+    keeps_books: bool
+    settings: PageSettings
+
+
+def of_site(store: Store, site: str) -> Pages:
+    """Return the readers' pages of a site by its name. Raises NotFound if no account has it."""
+    with store.reader() as connection:
+        account_id = stored.account_of_site(connection, site)
+        if account_id is None:
+            raise NotFound(f"there is no site {printable(site)}")
+        connection.set_tenant(account_id)
+        batch = Batch(connection, account_id=account_id)
+        settings, company = batch.add(stored.settings()), batch.add(accounts.company_name())
+        keeps_books = batch.add(is_here())
+        batch.send()
+        return Pages(account_id, keeps_books(), _named(settings(), company()))
+
+
+def _named(settings: PageSettings, company: str | None) -> PageSettings:
+    return settings if settings.name else replace(settings, name=company or settings.site)
 
 
 def listing(books: Books) -> list[SettingShown]:

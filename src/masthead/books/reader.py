@@ -4,16 +4,17 @@ Everything is read from one snapshot, with statements that follow the indexes of
 a page takes as long in a large account as in a small one.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from masthead.books.account import Books
+from masthead.books.reader_subscriptions import Served, SubscriptionsAsked
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.qualifying import shown
 from masthead.circulation.requalifying import Free, free_until
 from masthead.contract.printable import full_name
 from masthead.contract.shapes import CustomFieldDefinition, fields_of
-from masthead.contract.subscription_types import UNLIMITED
+from masthead.databases.queries import Batch
 from masthead.store import audit, interface_queries
 from masthead.store.books import reader_events, reader_page, replacements
 from masthead.store.books.details import Person, Postal, look_at_subscriber, postals
@@ -23,7 +24,6 @@ from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_events import Complaint, Delivery
 from masthead.store.books.reader_notes import Note
 from masthead.store.books.reader_page import (
-    Coming,
     Ended,
     ItemRow,
     Letter,
@@ -51,44 +51,11 @@ __all__ = [
     "Served",
     "SpanLine",
     "look",
-    "served",
 ]
 
 _OWED_MAX = 20
 _SERVED_MAX = 50
 _FIELD = [field.name for field in fields_of(CustomFieldDefinition)]
-
-
-class Served(NamedTuple):
-    """A subscription and what belongs to it now.
-
-    ``terms`` are those with issues left. ``payers`` are the ids and names of others who paid for
-    them. ``next_to`` is the address of the issue ``coming``, which is None if none comes.
-    ``planned`` are the issues of its publication that are not closed. ``unpaid`` is the order
-    that is not paid, ``is_held`` says that nothing comes until it is. ``renewing`` is None if
-    it does not renew automatically.
-    """
-
-    line: Line
-    terms: list[TermLine]
-    payers: Mapping[int, str]
-    suspensions: list[SpanLine]
-    temporary: list[tuple[SpanLine, Postal]]
-    ended: Ended | None
-    mailing: Postal | None
-    billing: Postal | None
-    coming: Coming | None
-    planned: list[Coming]
-    next_to: Postal | None
-    unpaid: int | None
-    is_held: bool
-    letters: list[Letter]
-    renewing: Renewing | None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it was cancelled or merged, so that an order begins another one."""
-        return self.line.cancelled_on is not None or self.line.merged_into is not None
 
 
 class Owed(NamedTuple):
@@ -176,7 +143,10 @@ def look(books: Books, subscriber_id: int, *, most: int) -> Reader:
 def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
     where = reading.connection, reading.account_id
     person = look_at_subscriber(*where, subscriber_id)
-    lines = reader_page.lines(reading, subscriber_id)
+    batch = Batch(reading)
+    asked = SubscriptionsAsked(batch, subscriber_id)
+    batch.send()
+    lines, terms = asked.lines(), asked.terms()
     orders = reader_page.orders(reading, subscriber_id)
     items: dict[int, list[ItemRow]] = {}
     if orders:
@@ -184,10 +154,9 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
             items.setdefault(item.order_id, []).append(item)
     newest = [line.subscription_id for line in lines][-_SERVED_MAX:]
     deliveries = [each for key in newest for each in reader_events.deliveries(reading, key, most)]
-    temporary = reader_page.temporary_addresses(reading, subscriber_id)
-    places = _places(reading, lines, temporary, {each.address_id for each in deliveries})
-    places |= {each.address_id: each for each in person.addresses}
-    terms = reader_page.terms(reading, subscriber_id)
+    places = asked.places() | {each.address_id: each for each in person.addresses}
+    others = {each.address_id for each in deliveries if each.address_id is not None}
+    places |= postals(*where, others - places.keys())
     mentioned = {
         "subscriber": {subscriber_id},
         "subscription": {line.subscription_id for line in lines},
@@ -198,7 +167,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
     return Reader(
         person,
         reading.value_as(str, "SELECT opened_on FROM books WHERE account_id = :account_id"),
-        _served(reading, subscriber_id, lines, terms, temporary, places),
+        asked.served(),
         _money(reading, orders, items, terms, until),
         _answers(interface_queries.answers_of(*where, subscriber_id) or []),
         Events(
@@ -221,29 +190,6 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
     )
 
 
-def served(reading: Reading, subscriber_id: int) -> list[Served]:
-    """Return the subscriptions of a reader and what belongs to them now, by ascending id."""
-    lines = reader_page.lines(reading, subscriber_id)
-    terms = reader_page.terms(reading, subscriber_id)
-    temporary = reader_page.temporary_addresses(reading, subscriber_id)
-    places = _places(reading, lines, temporary)
-    return _served(reading, subscriber_id, lines, terms, temporary, places)
-
-
-def _places(
-    reading: Reading,
-    lines: Collection[Line],
-    temporary: Collection[SpanLine],
-    others: Collection[int | None] = (),
-) -> dict[int, Postal]:
-    """Return the addresses of subscriptions, those that they have for a while, and others."""
-    ids = {line.mailing_address_id for line in lines} | {line.billing_address_id for line in lines}
-    ids |= {each.address_id for each in temporary} | {*others}
-    return postals(
-        reading.connection, reading.account_id, [each for each in ids if each is not None]
-    )
-
-
 def _answers(found: list[interface_queries.Answer]) -> list[tuple[str, str]]:
     """Return the questions that the reader answered, with the answers."""
     answers = []
@@ -254,102 +200,6 @@ def _answers(found: list[interface_queries.Answer]) -> list[tuple[str, str]]:
             field = dict(zip(_FIELD, each.field, strict=False))
             answers.append((shown(field["display_as"], field["name"]), ", ".join(words)))
     return answers
-
-
-def _served(
-    reading: Reading,
-    subscriber_id: int,
-    lines: list[Line],
-    terms: list[TermLine],
-    temporary: list[SpanLine],
-    places: Mapping[int, Postal],
-) -> list[Served]:
-    suspensions = reader_page.suspensions(reading, subscriber_id)
-    ended = {
-        each.subscription_id: each for each in reader_page.cancellations(reading, subscriber_id)
-    }
-    letters = reader_page.letters(reading, subscriber_id)
-    renewing = {each.subscription_id: each for each in reader_page.renewing(reading, subscriber_id)}
-    planned = reader_page.coming(reading, {line.publication_id for line in lines})
-    found = []
-    for line in lines:
-        own = [
-            term
-            for term in terms
-            if term.subscription_id == line.subscription_id and term.issues_left != 0
-        ]
-        spans = [each for each in suspensions if each.subscription_id == line.subscription_id]
-        aways = [each for each in temporary if each.subscription_id == line.subscription_id]
-        unpaid, is_held = _unpaid(line, own)
-        coming = None if is_held else _coming(line, planned, spans, ended.get(line.subscription_id))
-        away = next(
-            (each.address_id for each in aways if coming and _is_in(each, coming.day)), None
-        )
-        found.append(
-            Served(
-                line,
-                own,
-                {
-                    term.payer_id: " ".join(
-                        part for part in (term.payer_first_name, term.payer_last_name) if part
-                    )
-                    for term in own
-                    if term.payer_id is not None and term.payer_id != subscriber_id
-                },
-                spans,
-                # The readers' pages are not shown an address that is another reader's.
-                [(each, at) for each in aways if (at := places.get(each.address_id or -1))],
-                ended.get(line.subscription_id),
-                places.get(line.mailing_address_id or -1),
-                places.get(line.billing_address_id or -1),
-                coming,
-                [each for each in planned if each.publication_id == line.publication_id],
-                places.get(away or line.mailing_address_id or -1) if coming else None,
-                unpaid,
-                is_held,
-                [each for each in letters if each.subscription_id == line.subscription_id],
-                renewing.get(line.subscription_id),
-            )
-        )
-    return found
-
-
-def _unpaid(line: Line, terms: list[TermLine]) -> tuple[int | None, bool]:
-    """Return the unpaid order of a subscription, and whether nothing comes until it is paid.
-
-    An unpaid term is served for the publication's credit, unless another one is paid (circulation,
-    "Closing").
-    """
-    due = [term for term in terms if term.price > 0 and term.paid_on is None and not term.ended_at]
-    if not due:
-        return None, False
-    waits = [
-        term
-        for term in due
-        if term.issues != UNLIMITED and term.issues - term.issues_left >= line.credit
-    ]
-    return due[0].order_id, len(waits) == len(terms)
-
-
-def _coming(
-    line: Line, planned: Collection[Coming], spans: list[SpanLine], ended: Ended | None
-) -> Coming | None:
-    """Return the planned issue that a subscription gets next."""
-    if line.cancelled_on or line.merged_into or not line.issues:
-        return None
-    last = ended.issue_day if ended else None
-    for each in planned:
-        if each.publication_id != line.publication_id or each.day < (line.begins_on or ""):
-            continue
-        if last is not None and each.day > last:
-            return None
-        if not any(_is_in(span, each.day) for span in spans):
-            return each
-    return None
-
-
-def _is_in(span: SpanLine, day: str) -> bool:
-    return span.first <= day and (span.last is None or day <= span.last)
 
 
 def _money(

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from masthead.books import reader_mails
 from masthead.books.account import Books
-from masthead.books.reader_home import offered_by
 from masthead.books.reader_mails import Confirmed
+from masthead.books.reader_offers import ask_offered
 from masthead.circulation.reader_pages import Offered
 from masthead.circulation.reader_rules import REFUSALS, refused
+from masthead.databases.queries import Batch
 from masthead.errors import BadInput, NotFound
 from masthead.store.books import reader_changes, reader_home
 from masthead.store.books.operation import Operation, Reading
@@ -117,11 +118,15 @@ def looking(books: Books, subscriber_id: int, offered: str) -> Iterator[Look]:
 
 
 def _look(reading: Reading, subscriber_id: int, offered: str) -> Look:
-    reader = reader_home.reader_of(reading, subscriber_id)
-    found = offered_by(reading)
+    batch = Batch(reading)
+    reader = batch.add(reader_home.reader(reading.account_id, subscriber_id))
+    offering = ask_offered(batch)
+    batch.send()
+    found = offering()
+    who = reader()
     if getattr(found, offered) in {False, "no"}:
         raise refused("not_offered")
-    return Look(reading, reader, found)
+    return Look(reading, who, found)
 
 
 @contextmanager

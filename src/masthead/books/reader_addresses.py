@@ -173,7 +173,7 @@ def end_for_a_while(
             raise refused("changed_meanwhile")
         (address_id,) = (
             each.address_id
-            for each in reader_page.temporary_addresses(act.change, subscriber_id)
+            for each in act.change.ask(reader_page.temporary_addresses(subscriber_id))
             if (each.subscription_id, each.first) == (subscription_id, first)
         )
         done = subscriptions.go_back(act.books, subscription_id)
@@ -236,7 +236,7 @@ def checked_address(act: Act, address: Mapping[str, str], *, is_own: bool = True
     given = {name: " ".join(address.get(name, "").split()) for name in FIELDS}
     for name, text in given.items():
         check_text(text, name, TEXT_MAX)
-    present = reader_home.addresses_of(act.change, act.reader.subscriber_id)
+    present = act.change.ask(reader_home.addresses(act.reader.subscriber_id))
     missing = lacking(given, present.values() if is_own else ())
     if missing:
         raise refused("address_missing", field=missing[0])

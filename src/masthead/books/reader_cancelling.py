@@ -8,7 +8,7 @@ refuses.
 
 from typing import NamedTuple
 
-from masthead.books import cancelling, reader, reader_mails
+from masthead.books import cancelling, reader_mails
 from masthead.books.account import Books
 from masthead.books.reader_acts import (
     acting,
@@ -16,18 +16,20 @@ from masthead.books.reader_acts import (
     own_subscription,
     running_subscription,
 )
-from masthead.books.reader_home import standing_of
+from masthead.books.reader_subscriptions import is_own
 from masthead.circulation.reader_rules import paid_until, refused
 from masthead.contract.subscription_types import UNLIMITED
+from masthead.databases.queries import Batch
 from masthead.errors import BadInput
-from masthead.store.billing.renewal_consents import running_consent
+from masthead.store.billing import renewal_consents
 from masthead.store.books import cancelling as stored
 from masthead.store.books import reader_home, reader_page, uncancelling
-from masthead.store.books.last_days import last_day_of_terms
+from masthead.store.books.last_days import last_day_of_terms, stored_last_day
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.reader_changes import ReaderChange
+from masthead.store.books.reader_page import TermLine
 from masthead.store.books.stored_expiry_dates import left_of_terms
-from masthead.store.books.subscription import StoredSubscription, is_to_end
+from masthead.store.books.subscription import StoredSubscription, to_end
 
 
 class Cancelled(NamedTuple):
@@ -118,25 +120,32 @@ def _planned(
 ) -> tuple[Cancelled, int | None]:
     """Return what cancelling does, and the id of the last issue of an unlimited subscription."""
     found = running_subscription(reading, subscriber_id, subscription_id)
-    if is_to_end(reading, subscription_id):
+    batch = Batch(reading)
+    is_to_end = batch.add(to_end(subscription_id))
+    terms = batch.add(reader_page.terms(subscriber_id))
+    last_day = batch.add(stored_last_day(subscription_id))
+    consents = batch.add(renewal_consents.consents(subscription_id))
+    batch.send()
+    if is_to_end():
         raise refused("cancelled_already")
-    check_own(reading, subscriber_id, subscription_id)
+    _check_own(terms(), subscriber_id, subscription_id)
     last_issue = None
-    left = left_of_terms(reading, subscription_id)
-    goes_on = found.issues == UNLIMITED and left <= 0
+    is_unlimited = found.issues == UNLIMITED
+    left = left_of_terms(reading, subscription_id) if is_unlimited else found.issues or 0
+    goes_on = is_unlimited and left <= 0
     if at_once:
         until: str | None = reading.today
     elif goes_on:
         last_issue, until = _last_issue(reading, found)
     else:
-        until = last_day_of_terms(reading, subscription_id)
+        until = last_day_of_terms(reading, subscription_id) if is_unlimited else last_day()
     done = Cancelled(
         subscription_id,
         at_once,
         None if goes_on else left,
         until,
         0,
-        running_consent(reading, subscription_id) is not None,
+        renewal_consents.running_of(consents()) is not None,
         reading.currency,
         reader_mails.reaches(reading, subscriber_id),
     )
@@ -219,11 +228,13 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
 
 def check_own(reading: Reading, subscriber_id: int, subscription_id: int) -> None:
     """Raise BadInput if somebody else pays for a subscription of the reader."""
-    for served in reader.served(reading, subscriber_id):
-        if served.line.subscription_id == subscription_id:
-            if not standing_of(served, subscriber_id).is_own:
-                raise refused("write_to_us")
-            return
+    _check_own(reading.ask(reader_page.terms(subscriber_id)), subscriber_id, subscription_id)
+
+
+def _check_own(terms: list[TermLine], subscriber_id: int, subscription_id: int) -> None:
+    own = [each for each in terms if each.subscription_id == subscription_id and each.issues_left]
+    if not is_own(own, subscriber_id):
+        raise refused("write_to_us")
 
 
 def _last_issue(reading: Reading, found: StoredSubscription) -> tuple[int, str]:

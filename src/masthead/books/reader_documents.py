@@ -3,6 +3,7 @@
 Other letters are only noted when they are written, so there is nothing to show.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.billing.printed import from_json
@@ -10,12 +11,13 @@ from masthead.billing.printed_reminders import PrintedReminder
 from masthead.books.account import Books
 from masthead.books.invoice_documents import appearance_of
 from masthead.books.reader_acts import not_yours
-from masthead.books.reader_home import offered_by
+from masthead.books.reader_offers import ask_offered
+from masthead.databases.queries import Batch
 from masthead.documents.rendering import Renderer
 from masthead.store.billing import reminders
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Reading
-from masthead.store.books.reader_home import reader_of
+from masthead.store.books.reader_home import reader
 
 
 class Letter(NamedTuple):
@@ -27,13 +29,9 @@ class Letter(NamedTuple):
     written_on: str
 
 
-def letters(books: Books, subscriber_id: int) -> list[Letter]:
-    """Return the letters of a reader, the newest first; none where no documents are shown.
-
-    Raises NotFound if there is no such reader.
-    """
-    with books.read() as reading:
-        return [Letter(*each[:-1]) for each in _kept(reading, subscriber_id)]
+def letters_of(kept: Iterable[tuple[int, str, int, str, str]]) -> list[Letter]:
+    """Return letters as they are listed, from those that are kept with their JSON."""
+    return [Letter(*each[:-1]) for each in kept]
 
 
 def pdf_of(books: Books, subscriber_id: int, reminder_id: int) -> bytes:
@@ -51,5 +49,10 @@ def pdf_of(books: Books, subscriber_id: int, reminder_id: int) -> bytes:
 
 
 def _kept(reading: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:
-    reader_of(reading, subscriber_id)
-    return reminders.kept_letters(reading, subscriber_id) if offered_by(reading).documents else []
+    batch = Batch(reading)
+    reader_of = batch.add(reader(reading.account_id, subscriber_id))
+    found = batch.add(reminders.kept_letters(subscriber_id))
+    offered = ask_offered(batch)
+    batch.send()
+    reader_of()
+    return found() if offered().documents else []

@@ -7,29 +7,45 @@ gift. A gift that the reader gets names no price. Amounts are whole cents, with 
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
-from masthead.books import reader
 from masthead.books.account import Books
+from masthead.books.reader_documents import Letter, letters_of
+from masthead.books.reader_home_records import (
+    Address,
+    Cancelled,
+    Document,
+    Gift,
+    Home,
+    Next,
+    Owed,
+    Pause,
+    Renewal,
+    Subscription,
+    Temporary,
+)
+from masthead.books.reader_offers import ask_offered
+from masthead.books.reader_subscriptions import Served, SubscriptionsAsked, standing_of
 from masthead.circulation.amounts import stored_cents
-from masthead.circulation.reader_pages import NOTHING, May, Offered, may
-from masthead.circulation.reader_rules import Standing, State, state_of
-from masthead.circulation.requalifying import Free, free_until
+from masthead.circulation.reader_pages import Offered, may
+from masthead.circulation.reader_rules import state_of
+from masthead.circulation.requalifying import free_until
 from masthead.circulation.spans import Span, overlapped
 from masthead.contract.subscription_types import UNLIMITED
-from masthead.store import page_settings
-from masthead.store.billing import open_items
+from masthead.databases.queries import Batch
+from masthead.store.billing import open_items, reminders
 from masthead.store.billing.invoices import Invoice
-from masthead.store.billing.settings import is_billing
-from masthead.store.books import reader_home, reader_qualifying
-from masthead.store.books.operation import Reading, mode_of
+from masthead.store.books import reader_home, reader_qualifying, reader_requests
+from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_home import Issue, Reader
 from masthead.store.books.reader_page import Ended, SpanLine
 from masthead.store.books.reader_qualifying import Newest
+from masthead.store.books.reader_requests import Request
 
 __all__ = [
     "Address",
     "Cancelled",
     "Document",
+    "FirstPage",
     "Gift",
     "Home",
     "Issue",
@@ -40,175 +56,14 @@ __all__ = [
     "Renewal",
     "Subscription",
     "Temporary",
+    "first_page",
     "home",
-    "offered_by",
-    "standing_of",
 ]
 
 RECEIVED_MAX = 6
 COMING_MAX = 3
 ENDED_MAX = 10
 """How many issues that came, issues to come, and ended subscriptions the page shows at most."""
-
-
-class Address(NamedTuple):
-    """An address: its id, its fields that are not empty by name, and all in one line."""
-
-    address_id: int
-    fields: Mapping[str, str]
-    line: str
-
-
-class Owed(NamedTuple):
-    """What is to be paid: the invoice, if there is one, and the cents that are open.
-
-    ``number`` is the invoice's. ``due_on`` is the day until which it is to be paid.
-    """
-
-    order_id: int
-    cents: int
-    invoice_id: int | None = None
-    number: str | None = None
-    due_on: str | None = None
-
-
-class Pause(NamedTuple):
-    """A pause, both days included; no ``last`` day: a clerk ends it. ``is_now``: it runs today."""
-
-    first: str
-    last: str | None
-    is_now: bool
-
-
-class Temporary(NamedTuple):
-    """Another address for a while, both days included."""
-
-    first: str
-    last: str | None
-    line: str
-    is_now: bool
-
-
-class Cancelled(NamedTuple):
-    """How a subscription was cancelled.
-
-    ``ends_with`` is the last issue and ``ends_on`` its day, if it is known. ``at_end``: it ends
-    when its issues are used up. ``ended_on``: the day on which it ended; None while it runs.
-    """
-
-    made_on: str
-    at_end: bool
-    ends_with: str | None
-    ends_on: str | None
-    ended_on: str | None
-
-
-class Renewal(NamedTuple):
-    """The automatic renewal of a subscription: since when, and what it orders.
-
-    ``renews_on`` is the day of the next order and ``cents`` what it costs; both are None until it
-    is announced.
-    """
-
-    given_on: str
-    bundle: str
-    renews_on: str | None
-    cents: int | None
-
-
-class Next(NamedTuple):
-    """An issue to come; ``is_paused``: it falls into a pause and does not come."""
-
-    issue_id: int
-    name: str
-    day: str
-    is_paused: bool
-
-
-class Subscription(NamedTuple):
-    """A subscription of the reader, and what may be done with it now.
-
-    ``issues_left`` is None if it is unlimited. ``until`` is the last day of what is left.
-    ``is_gift``: somebody else pays for it. ``qualified`` is None unless it is free to the reader by
-    a qualification. ``next`` is the issue that comes next, None if none does.
-    """
-
-    subscription_id: int
-    publication_id: int
-    publication: str
-    type: str
-    copies: int
-    state: State
-    issues_left: int | None
-    until: str | None
-    begins_on: str | None
-    is_gift: bool
-    owed: Owed | None
-    next: Next | None
-    coming: tuple[Next, ...]
-    received: tuple[Issue, ...]
-    address: Address | None
-    pauses: tuple[Pause, ...]
-    temporary: tuple[Temporary, ...]
-    cancelled: Cancelled | None
-    renewal: Renewal | None
-    may: May
-    qualified: Free | None = None
-
-
-class Gift(NamedTuple):
-    """What the reader gave: to whom, by the name that the reader gave, and its price.
-
-    ``owed`` is None once it is paid. ``has_ended``: it was refunded.
-    """
-
-    order_id: int
-    recipient: str
-    bundle: str
-    ordered_on: str
-    cents: int
-    owed: Owed | None
-    has_ended: bool
-
-
-class Document(NamedTuple):
-    """An invoice, a receipt or a credit note of the reader; ``open_cents`` is what is not paid."""
-
-    invoice_id: int
-    kind: str
-    number: str
-    issued_on: str
-    due_on: str | None
-    cents: int
-    open_cents: int
-
-
-class Home(NamedTuple):
-    """What a reader sees first. ``addresses`` are the reader's own, by ascending id.
-
-    ``offered`` is what the pages of the account have, to buy and to give only where readers see a
-    bundle for that. ``documents`` are the newest first. ``owed`` is the sum of all that is open.
-    """
-
-    reader: Reader
-    subscriptions: tuple[Subscription, ...]
-    gifts: tuple[Gift, ...]
-    documents: tuple[Document, ...]
-    addresses: tuple[Address, ...]
-    offered: Offered
-    owed: int
-    currency: str
-    today: str
-
-    def subscription(self, subscription_id: int) -> Subscription | None:
-        """Return one of the reader's subscriptions by its id, None if it is not the reader's."""
-        return next(
-            (each for each in self.subscriptions if each.subscription_id == subscription_id), None
-        )
-
-    def document(self, invoice_id: int) -> Document | None:
-        """Return one of the reader's documents by its id, None if it is not the reader's."""
-        return next((each for each in self.documents if each.invoice_id == invoice_id), None)
 
 
 class _Offers(NamedTuple):
@@ -218,81 +73,105 @@ class _Offers(NamedTuple):
     renewed: Container[tuple[int, str | None]]
 
 
+class FirstPage(NamedTuple):
+    """The first page: what the reader has, the newest requests to the desk, and the letters."""
+
+    home: Home
+    requests: list[Request]
+    letters: list[Letter]
+
+
 def home(books: Books, subscriber_id: int) -> Home:
     """Return what a reader sees first, from one snapshot.
 
     Raises NotFound if there is no such reader, and if the reader was deleted, erased or merged.
     """
     with books.snapshot() as inside, inside.read() as reading:
-        return _home(reading, subscriber_id)
+        batch = Batch(reading)
+        asked = _HomeAsked(batch, reading, subscriber_id)
+        batch.send()
+        return asked.home()
 
 
-def offered_by(reading: Reading) -> Offered:
-    """Return what the readers' pages of an account have."""
-    if mode_of(reading.direct, reading.account_id) == "elsewhere":
-        return NOTHING
-    settings = page_settings.settings_of(reading)
-    return Offered(**{name: getattr(settings, name) for name in Offered._fields})
+def first_page(books: Books, subscriber_id: int, *, requests_max: int) -> FirstPage:
+    """Return the first page of a reader, from one snapshot; it raises what :func:`home` does."""
+    with books.read() as reading:
+        batch = Batch(reading)
+        asked = _HomeAsked(batch, reading, subscriber_id)
+        requests = batch.add(reader_requests.of_reader(subscriber_id, requests_max))
+        letters = batch.add(reminders.kept_letters(subscriber_id))
+        batch.send()
+        found = asked.home()
+        shown = letters_of(letters()) if found.offered.documents else []
+        return FirstPage(found, requests(), shown)
 
 
-def standing_of(served: reader.Served, subscriber_id: int) -> Standing:
-    """Return what the rules need to know of a subscription of a reader."""
-    line, ended = served.line, served.ended
-    paid_by = [each.payer_id for each in served.terms if each.kind == "paid"]
-    return Standing(
-        line.issues or 0,
-        is_over=served.is_over,
-        is_cancelled=ended is not None and ended.ended_on is None,
-        is_final=ended is not None and bool(ended.is_final),
-        is_waiting=served.is_held,
-        is_own=not paid_by or subscriber_id in paid_by,
-        begins_on=line.begins_on,
-        pauses=tuple(Span(0, each.first, each.last) for each in served.suspensions),
-        renews=served.renewing is not None,
-    )
+class _HomeAsked:
+    """What a batch reads for the first page of a reader; :meth:`home` returns it afterwards."""
 
+    def __init__(self, batch: Batch, reading: Reading, subscriber_id: int) -> None:
+        self._reading = reading
+        self._subscriber_id = subscriber_id
+        is_asking = reading.direct.reader_id is not None
+        self._reader = batch.add(reader_home.reader(reading.account_id, subscriber_id))
+        self._subscriptions = SubscriptionsAsked(batch, subscriber_id)
+        self._addresses = batch.add(reader_home.addresses(subscriber_id))
+        self._received = batch.add(reader_home.received(subscriber_id, RECEIVED_MAX))
+        self._invoices = batch.add(open_items.invoices(subscriber_id))
+        self._offered = ask_offered(batch)
+        self._gifts = batch.add(reader_home.gifts(subscriber_id, is_asking=is_asking))
+        self._lines = batch.add(reader_home.shown_lines())
+        self._qualified = batch.add(reader_qualifying.newest(subscriber_id))
 
-def _home(reading: Reading, subscriber_id: int) -> Home:
-    person = reader_home.reader_of(reading, subscriber_id)
-    served = [each for each in reader.served(reading, subscriber_id) if not each.line.merged_into]
-    places = {
-        key: Address(key, fields, _in_one_line(fields))
-        for key, fields in reader_home.addresses_of(reading, subscriber_id).items()
-    }
-    invoices = open_items.invoices_of(reading, subscriber_id) if is_billing(reading) else []
-    by_order = {each.order_id: each for each in invoices if each.order_id is not None}
-    offered = offered_by(reading)
-    gifts = reader_home.gifts_of(reading, subscriber_id)
-    lines = reader_home.shown_lines(reading)
-    offers = _Offers(offered, {(each.publication_id, each.type) for each in lines if each.renew})
-    free = reader_qualifying.newest_of(reading, subscriber_id)
-    shown = [
-        _with_free(
-            _subscription(reading, subscriber_id, each, places, by_order, offers),
-            free.get(each.line.subscription_id),
+    def home(self) -> Home:
+        """Return what the reader sees. Raises NotFound as :func:`home`."""
+        reader, reading = self._reader(), self._reading
+        invoices, offered, free = self._invoices(), self._offered(), self._qualified()
+        received = self._received()
+        served = [each for each in self._subscriptions.served() if not each.line.merged_into]
+        places = {
+            key: Address(key, fields, _in_one_line(fields))
+            for key, fields in self._addresses().items()
+        }
+        by_order = {each.order_id: each for each in invoices if each.order_id is not None}
+        lines = self._lines()
+        renewed = {(each.publication_id, each.type) for each in lines if each.renew}
+        offers = _Offers(offered, renewed)
+        shown = [
+            _with_free(
+                _subscription(
+                    reading,
+                    self._subscriber_id,
+                    each,
+                    places,
+                    by_order,
+                    offers,
+                    tuple(received.get(each.line.subscription_id, ())),
+                ),
+                free.get(each.line.subscription_id),
+                reading.today,
+                pays=any(term.kind == "paid" for term in each.terms),
+                may_answer=offered.questionnaire,
+            )
+            for each in _newest(served)
+        ]
+        return Home(
+            reader,
+            tuple(sorted(shown, key=lambda each: (each.state == "ended", each.publication))),
+            tuple(_gift(reading, each, by_order) for each in self._gifts()),
+            tuple(_document(each) for each in reversed(invoices)) if offered.documents else (),
+            tuple(places.values()),
+            offered.where_sold(buy=any(x.buy for x in lines), gift=any(x.gift for x in lines)),
+            sum(each.open_cents for each in invoices),
+            reading.currency,
             reading.today,
-            pays=any(term.kind == "paid" for term in each.terms),
-            may_answer=offered.questionnaire,
         )
-        for each in _newest(served)
-    ]
-    return Home(
-        person,
-        tuple(sorted(shown, key=lambda each: (each.state == "ended", each.publication))),
-        tuple(_gift(reading, each, by_order) for each in gifts),
-        tuple(_document(each) for each in reversed(invoices)) if offered.documents else (),
-        tuple(places.values()),
-        offered.where_sold(buy=any(x.buy for x in lines), gift=any(x.gift for x in lines)),
-        sum(each.open_cents for each in invoices),
-        reading.currency,
-        reading.today,
-    )
 
 
-def _newest(served: Iterable[reader.Served]) -> list[reader.Served]:
+def _newest(served: Iterable[Served]) -> list[Served]:
     """Return the subscriptions that run, and the newest ones that ended."""
-    runs: list[reader.Served] = []
-    over: list[reader.Served] = []
+    runs: list[Served] = []
+    over: list[Served] = []
     for each in served:
         (over if each.is_over or not each.line.issues else runs).append(each)
     return runs + over[-ENDED_MAX:]
@@ -301,14 +180,14 @@ def _newest(served: Iterable[reader.Served]) -> list[reader.Served]:
 def _subscription(
     reading: Reading,
     subscriber_id: int,
-    served: reader.Served,
+    served: Served,
     places: Mapping[int, Address],
     by_order: Mapping[int, Invoice],
     offers: _Offers,
+    came: tuple[Issue, ...],
 ) -> Subscription:
     line, today = served.line, reading.today
     standing = standing_of(served, subscriber_id)
-    came = tuple(reader_home.received(reading, line.subscription_id, RECEIVED_MAX))
     coming = _coming(served)
     left = line.issues or 0
     return Subscription(
@@ -369,7 +248,7 @@ def _with_free(
     )
 
 
-def _coming(served: reader.Served) -> tuple[Next, ...]:
+def _coming(served: Served) -> tuple[Next, ...]:
     """Return the planned issues that come, and those in a pause; empty if none comes."""
     if served.coming is None:
         return ()

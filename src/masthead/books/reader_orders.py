@@ -16,13 +16,14 @@ from masthead.circulation.amounts import stored_cents
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.circulation.reader_rules import check_day, check_text, refused
 from masthead.contract.subscription_types import PRINTED
+from masthead.databases.queries import Batch
 from masthead.errors import BadInput, NotFound
 from masthead.store import page_settings
 from masthead.store.billing.invoices import invoice_of_order
 from masthead.store.billing.mandates import mandates_of
 from masthead.store.books import reader_changes, reader_home, reader_page
 from masthead.store.books.catalogue import Line, lines_by_bundle, publications
-from masthead.store.books.operation import Operation, Reading, mode_of
+from masthead.store.books.operation import Operation, Reading, is_here
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_changes import ReaderChange
 
@@ -137,18 +138,24 @@ def choices(books: Books, subscriber_id: int) -> list[Choice]:
     account's books are kept elsewhere.
     """
     with books.read() as reading:
-        reader_home.reader_of(reading, subscriber_id)
-        if mode_of(reading.connection, reading.account_id) == "elsewhere":
+        batch = Batch(reading)
+        reader = batch.add(reader_home.reader(reading.account_id, subscriber_id))
+        here = batch.add(is_here())
+        subscriptions = batch.add(reader_page.lines(subscriber_id))
+        bundles = batch.add(reader_home.bundles())
+        batch.send()
+        reader()
+        if not here():
             raise refused("not_offered")
         lines = lines_by_bundle(reading.connection, reading.account_id)
         names = {each.publication_id: each.name or "" for each in publications(reading)}
         own = [
             each
-            for each in reader_page.lines(reading, subscriber_id)
+            for each in subscriptions()
             if each.cancelled_on is None and each.merged_into is None
         ]
         found = []
-        for bundle in reader_home.shown_bundles(reading):
+        for bundle in bundles():
             of_bundle = lines.get(bundle.bundle_id, [])
             try:
                 price = orders.price_of(
@@ -369,7 +376,7 @@ def _item(act: Act, wanted: Wanted) -> tuple[Item, str | None]:
 
 def _check_has_address(act: Act, lines: list[Line]) -> None:
     has_print = any(each.type in PRINTED for each in lines)
-    if has_print and not reader_home.addresses_of(act.change, act.reader.subscriber_id):
+    if has_print and not act.change.ask(reader_home.addresses(act.reader.subscriber_id)):
         raise refused("address_missing", field="address")
 
 

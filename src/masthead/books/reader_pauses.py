@@ -17,7 +17,7 @@ from masthead.books.reader_acts import (
     own_subscription,
     running_subscription,
 )
-from masthead.books.reader_home import offered_by
+from masthead.books.reader_offers import offered_by
 from masthead.circulation.reader_pages import Offered
 from masthead.circulation.reader_rules import (
     PauseRules,

@@ -110,7 +110,7 @@ def qualify(
 def _form(reading: Reading, subscriber_id: int, subscription_id: int) -> tuple[Form, str]:
     """Return the form of the publication of a subscription, and until when it is valid."""
     own_subscription(reading, subscriber_id, subscription_id)
-    found = stored.newest_of(reading, subscriber_id).get(subscription_id)
+    found = reading.ask(stored.newest(subscriber_id)).get(subscription_id)
     if found is None:
         raise NotFound("the subscription does not go by a qualification")
     return form_of(reading, found.publication_id), found.valid_until

@@ -100,7 +100,7 @@ def ask_erasure(
 ) -> Asked:
     """Ask the desk to erase the reader's data; once asked, it is not asked again."""
     with acting(books, subscriber_id, "erasure", dry_run=dry_run) as act:
-        present = stored.of_reader(act.change, subscriber_id, OPEN_MAX)
+        present = act.change.ask(stored.of_reader(subscriber_id, OPEN_MAX))
         for each in present:
             if each.kind == "erasure" and each.answered_at is None:
                 return Asked(each.reader_request_id, subscriber_id, "erasure")
@@ -125,7 +125,7 @@ def _ask(change: Operation, subscriber_id: int, kind: str, text: str) -> Asked:
 
 def check_open(change: Operation, subscriber_id: int) -> None:
     """Raise BadInput if too many requests of a reader wait for an answer."""
-    present = stored.of_reader(change, subscriber_id, OPEN_MAX)
+    present = change.ask(stored.of_reader(subscriber_id, OPEN_MAX))
     if sum(each.answered_at is None for each in present) >= OPEN_MAX:
         raise refused("asked_enough")
 
@@ -140,7 +140,7 @@ def checked_message(text: str) -> str:
 def of_reader(books: Books, subscriber_id: int, *, limit: int = OPEN_MAX) -> list[Request]:
     """Return the newest requests of a reader, the newest first."""
     with books.read() as reading:
-        return stored.of_reader(reading, subscriber_id, limit)
+        return reading.ask(stored.of_reader(subscriber_id, limit))
 
 
 def waiting(books: Books, *, limit: int = 100) -> list[Request]:

@@ -8,15 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from inspect import GEN_CLOSED, GEN_RUNNING, getgeneratorstate
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
+from masthead.databases.queries import Answer, Bound, Query, Row, Shape, Value
 from masthead.errors import StoreBusy, StoreUnavailable
 
 Dialect = Literal["sqlite", "postgresql", "duckdb"]
-Value = int | str | None
-Row = tuple[Any, ...]
 Result = TypeVar("Result")
-Shape = TypeVar("Shape", bound=tuple[object, ...])
 Scalar = TypeVar("Scalar", int, str)
 
 _RETRY_S_MAX = 0.1
@@ -40,6 +38,10 @@ class Queries(Protocol):
     @abstractmethod
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Run a statement and return all its rows; ``values`` are its ``:name`` parameters."""
+
+    def ask(self, query: Query[Answer]) -> Answer:
+        """Run the statement of a query, and return its answer."""
+        return query.answer_of(self.rows(query.bound.sql, **query.bound.values))
 
     def row(self, sql: str, /, **values: Value) -> Row | None:
         """Return the first row, or None."""
@@ -95,6 +97,12 @@ class Connection(Queries, Protocol):
         snapshot in which it was opened, or when the connection is closed or returned.
         """
 
+    def rows_of_each(self, statements: Sequence[Bound], /) -> list[list[Row]]:
+        """Run statements that only read; return the rows of each.
+
+        PostgreSQL gets all of them in one message. The first one that fails raises its error.
+        """
+
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes; return how many rows it inserted, updated or deleted."""
 
@@ -132,6 +140,10 @@ class RowsAndStreams(Queries, ABC):
     @abstractmethod
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         """Run a statement and yield its rows one by one."""
+
+    def rows_of_each(self, statements: Sequence[Bound], /) -> list[list[Row]]:
+        """Run the statements one after the other: a file has no round trips."""
+        return [self.rows(sql, **values) for sql, values in statements]
 
     def stream(self, sql: str, /, **values: Value) -> Iterator[Row]:
         """Yield the rows one by one."""

@@ -22,11 +22,10 @@ from masthead.databases.connection import (
     DatabaseUnavailable,
     Dialect,
     OpenStreams,
-    Row,
     RowsAndStreams,
-    Value,
     retry,
 )
+from masthead.databases.queries import Row, Value
 from masthead.private_files import make_file, make_folder
 
 _STREAM_ROWS = 1_000

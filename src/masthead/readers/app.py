@@ -19,6 +19,7 @@
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from anyio import CapacityLimiter, to_thread
@@ -165,7 +166,8 @@ def _respond(request: Request, page: Page, form: FormValues) -> Response:
             kept: KeptInput = request.app.state.kept_input
             page_request.kept = kept.take(page_request.session, request.url.path)
         said = page_request.gettext(_SAVED)
-        return page_request.saved_once(lambda: page.respond(page_request), said)
+        with page_request.one_snapshot() if page.method == "GET" else nullcontext():
+            return page_request.saved_once(lambda: page.respond(page_request), said)
     except Refused as refused:
         return refused.response
     except StoreUnavailable as error:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import reader_home
 from masthead.books.reader_home import Home, Subscription
 from masthead.errors import BadInput, NotFound
 from masthead.readers.forms import Form
@@ -99,7 +98,7 @@ def own_subscription(request: PageRequest) -> tuple[Home, Subscription]:
 
     Raises NotFound if it is not the reader's.
     """
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     found = home.subscription(request.ids["id"])
     if found is None:
         raise NotFound("there is no such subscription")

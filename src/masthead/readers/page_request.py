@@ -1,13 +1,15 @@
 """A reader's request as the pages receive it, and the responses that pages return."""
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from masthead.books import Books
+from masthead.books import Books, reader_home
+from masthead.books.reader_home import Home
 from masthead.circulation.page_settings import PageSettings
 from masthead.errors import MastheadError
 from masthead.readers import languages
@@ -51,6 +53,8 @@ class PageRequest(WebRequest):
         self.kept: Mapping[str, str] = {}
         """Input of the page's form that was kept while its reader signed in again."""
         self._renewed = ""
+        self._snapshot: ExitStack | None = None
+        self._books: Books | None = None
 
     @property
     def subscriber_id(self) -> int:
@@ -62,6 +66,30 @@ class PageRequest(WebRequest):
     def reader_id(self) -> int | None:
         """The reader who is signed in; None before a sign-in."""
         return self.reader
+
+    @property
+    def books(self) -> Books:
+        """The books of the account, for reading; within :meth:`one_snapshot`, from that one."""
+        if self._snapshot is None:
+            return super().books
+        if self._books is None:
+            self._books = self._snapshot.enter_context(super().books.snapshot())
+        return self._books
+
+    @cached
+    def home(self) -> Home:
+        """What the reader has, as the first page shows it. Raises NotFound without a reader."""
+        return reader_home.home(self.books, self.subscriber_id)
+
+    @contextmanager
+    def one_snapshot(self) -> Iterator[None]:
+        """Let the block read the books from one snapshot, which begins when they are first read."""
+        with ExitStack() as stack:
+            self._snapshot = stack
+            try:
+                yield
+            finally:
+                self._snapshot = self._books = None
 
     def books_for(self, what: str, then: str = "") -> Books:
         """Return the books for changes; mails that confirm them have the language of the page."""
@@ -104,7 +132,7 @@ class PageRequest(WebRequest):
     @property
     def keeps_books(self) -> bool:
         """Whether the account's books are kept here; if not, pages that change are absent."""
-        return self.site.account.opened_on is not None
+        return self.site.keeps_books
 
     def actor(self, what: str) -> audit.Actor:
         """Return the actor for the audit log; ``what`` has no personal data except ids."""

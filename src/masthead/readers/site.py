@@ -1,18 +1,12 @@
 """The site of an account: its short name in the path, its settings, and its cookies."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from starlette.requests import Request
 
-from masthead.books import Books, opening, page_settings
-from masthead.books.opening import Account
+from masthead.books import page_settings
 from masthead.circulation.page_settings import PageSettings
-from masthead.errors import NotFound
-from masthead.store.page_settings import account_of_site
 from masthead.web.cookies import Cookie
-
-if TYPE_CHECKING:
-    from masthead.store import Store
 
 
 class Site(NamedTuple):
@@ -20,7 +14,7 @@ class Site(NamedTuple):
 
     name: str
     account_id: int
-    account: Account
+    keeps_books: bool
     settings: PageSettings
     behind_proxy: bool
 
@@ -53,12 +47,9 @@ def site_of(request: Request) -> Site:
 
     Raises NotFound if no account has such a site.
     """
-    store: Store = request.app.state.store
     name = request.path_params["site"]
-    with store.reader() as connection:
-        account_id = account_of_site(connection, name)
-    if account_id is None:
-        raise NotFound(f"there is no site {name!r}")
-    with Books(store, account_id, has_time_limit=True).snapshot() as books:
-        account, settings = opening.account_of(books), page_settings.show(books)
-    return Site(name, account_id, account, settings, request.app.state.behind_proxy)
+    return Site(
+        name,
+        *page_settings.of_site(request.app.state.store, name),
+        request.app.state.behind_proxy,
+    )

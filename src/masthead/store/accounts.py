@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from masthead.contract import shapes
 from masthead.contract.moments import second_in
 from masthead.contract.records import ACCOUNTS
+from masthead.databases.queries import Query, rows_of
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, commits, epochs, migrations
 from masthead.store.billing.sealed import reseal_ibans
@@ -99,12 +100,15 @@ def zone_and_currency(connection: Connection, account_id: int) -> tuple[str, str
 
 def company_name_of(connection: Connection, account_id: int) -> str:
     """Return the name of the account's publisher, "" if there is none. It reads no credentials."""
-    found = connection.value_as(
-        str,
-        "SELECT company_name FROM accounts WHERE account_id = :account_id",
-        account_id=account_id,
+    sql, _ = company_name().bound
+    return company_name().answer_of(connection.rows(sql, account_id=account_id)) or ""
+
+
+def company_name() -> Query[str | None]:
+    """Return the query of :func:`company_name_of`; None if there is no such account."""
+    return rows_of("SELECT company_name FROM accounts WHERE account_id = :account_id").then(
+        lambda rows: str(rows[0][0] or "") if rows else None
     )
-    return found or ""
 
 
 def second_of(connection: Connection, account_id: int) -> str:

@@ -11,8 +11,9 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from masthead.databases import connection as databases
-from masthead.databases.connection import Dialect, Queries, Row, Value
+from masthead.databases.connection import Dialect, Queries
 from masthead.databases.postgresql.greenlets import Greenlets
+from masthead.databases.queries import Row, Value
 from masthead.store.secret import Secret
 from masthead.store.waiting_writers import Waiting
 

@@ -4,9 +4,10 @@ The functions leave the queued rows of an operation queued (readers' pages, "Set
 """
 
 from masthead.circulation.page_settings import PageSettings, settings_from
+from masthead.databases.queries import Query
 from masthead.store.books.operation import Reading
 from masthead.store.database import Connection
-from masthead.store.setting_texts import stored_texts
+from masthead.store.setting_texts import stored_texts, texts_in
 
 
 def account_of_site(connection: Connection, site: str) -> int | None:
@@ -39,3 +40,8 @@ def sites(connection: Connection) -> list[str]:
 def settings_of(reading: Reading) -> PageSettings:
     """Return the account's settings; those that were not set have their defaults."""
     return settings_from(stored_texts(reading, "page_settings").items())
+
+
+def settings() -> Query[PageSettings]:
+    """Return the query of :func:`settings_of`."""
+    return texts_in("page_settings").then(lambda texts: settings_from(texts.items()))

@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 
-from masthead.databases.connection import DatabaseLocked, Row, Value
+from masthead.databases.connection import DatabaseLocked
 from masthead.databases.postgresql import connection as postgresql
 from masthead.databases.postgresql.connection import (
     UNLIMITED,
@@ -28,6 +28,7 @@ from masthead.databases.postgresql.session import (
     Statement,
     statement_of,
 )
+from masthead.databases.queries import Row, Value
 from masthead.errors import StoreUnavailable
 from masthead.store.database import Clock
 from masthead.store.secret import Secret
@@ -159,22 +160,23 @@ class PostgresStoreConnection(postgresql.PostgresConnection):
             with self._translating():
                 self._connection.exchange([statement_of(sql, values) for values in part])
 
-    def _run(self, statement: Statement) -> Found:
+    def _run_all(self, statements: list[Statement]) -> list[Found]:
         if self._is_in_transaction():
-            return super()._run(statement)
+            return super()._run_all(statements)
         before = [self._begin_statement, self._settings_statement]
         before += [
             Statement(setting.encode(), stays=False) for setting in beginning(0, self._tenant)
         ]
+        wanted = slice(len(before), -1)
         with self._translating():
             try:
-                return self._exchange([*before, statement, _COMMIT], len(before))
+                return self._exchange([*before, *statements, _COMMIT], wanted)
             except Forgotten:
-                return self._exchange([*before, statement, _COMMIT], len(before))
+                return self._exchange([*before, *statements, _COMMIT], wanted)
 
-    def _exchange(self, statements: list[Statement], wanted: int) -> Found:
+    def _exchange(self, statements: list[Statement], wanted: slice) -> list[Found]:
         try:
-            return self._connection.exchange(statements, wanted)
+            return self._connection.exchange_all(statements, wanted)
         finally:
             self._end("ROLLBACK")
 

@@ -7,6 +7,7 @@ of an operation queued.
 from collections.abc import Mapping
 from typing import Literal
 
+from masthead.databases.queries import Query, rows_as
 from masthead.store.books.operation import Operation, Reading
 
 Table = Literal["billing_settings", "page_settings"]
@@ -14,15 +15,21 @@ Table = Literal["billing_settings", "page_settings"]
 
 def stored_texts(reading: Reading, table: Table) -> dict[str, str]:
     """Return the texts of the settings that were set, by name."""
-    found = reading.direct.rows_as(
+    sql, values = texts_in(table).bound
+    return texts_in(table).answer_of(
+        reading.direct.rows(sql, **values, account_id=reading.account_id)
+    )
+
+
+def texts_in(table: Table) -> Query[dict[str, str]]:
+    """Return the query of :func:`stored_texts`."""
+    return rows_as(
         tuple[str, str],
         f"""
         SELECT name, value FROM {table}
         WHERE account_id = :account_id AND value IS NOT NULL ORDER BY setting_id
         """,
-        account_id=reading.account_id,
-    )
-    return dict(found)
+    ).then(dict)
 
 
 def save_texts(change: Operation, table: Table, texts: Mapping[str, str]) -> None:

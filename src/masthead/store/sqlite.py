@@ -8,7 +8,8 @@ from pathlib import Path
 from zlib import crc32
 
 from masthead.databases import sqlite
-from masthead.databases.connection import DatabaseLocked, DatabaseUnavailable, Dialect, Row, Value
+from masthead.databases.connection import DatabaseLocked, DatabaseUnavailable, Dialect
+from masthead.databases.queries import Row, Value
 from masthead.errors import StoreUnavailable
 from masthead.store import migrations
 from masthead.store.database import Clock, Connection, Later, Migration, system_clock

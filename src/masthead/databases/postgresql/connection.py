@@ -13,9 +13,7 @@ from masthead.databases.connection import (
     DatabaseUnavailable,
     Dialect,
     OpenStreams,
-    Row,
     RowsAndStreams,
-    Value,
 )
 from masthead.databases.postgresql.session import (
     PARAMETERS,
@@ -25,6 +23,7 @@ from masthead.databases.postgresql.session import (
     statement_of,
     translated,
 )
+from masthead.databases.queries import Bound, Row, Value
 from masthead.errors import BadUsage, MastheadError
 
 READ_COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
@@ -72,6 +71,13 @@ class PostgresConnection(RowsAndStreams):
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Run a statement and return all rows. It stays prepared if the session keeps any."""
         return self._run(statement_of(sql, values)).rows
+
+    def rows_of_each(self, statements: Sequence[Bound], /) -> list[list[Row]]:
+        """Send the statements in one message; return the rows of each."""
+        if not statements:
+            return []
+        found = self._run_all([statement_of(sql, values) for sql, values in statements])
+        return [each.rows for each in found]
 
     def _stream(self, sql: str, values: dict[str, Value]) -> Generator[Row, None, None]:
         with explaining(), self._connection.cursor(binary=True) as cursor:
@@ -174,8 +180,11 @@ class PostgresConnection(RowsAndStreams):
             self.script(how)
 
     def _run(self, statement: Statement) -> Found:
+        return self._run_all([statement])[0]
+
+    def _run_all(self, statements: list[Statement]) -> list[Found]:
         with self._translating():
-            return self._connection.exchange([statement])
+            return self._connection.exchange_all(statements, slice(None))
 
 
 def inserting(

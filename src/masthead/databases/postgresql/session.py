@@ -22,7 +22,7 @@ from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.types.numeric import Int8Dumper
 
-from masthead.databases.connection import Row, Value
+from masthead.databases.queries import Row, Value
 
 Result = TypeVar("Result")
 
@@ -170,6 +170,13 @@ class Session(psycopg.Connection[Row]):
     def exchange(self, statements: Sequence[Statement], wanted: int = 0) -> Found:
         """Send the statements in one message; return the result of the one at index ``wanted``.
 
+        It is like :meth:`exchange_all` otherwise.
+        """
+        return self.exchange_all(statements, slice(wanted, wanted + 1))[0]
+
+    def exchange_all(self, statements: Sequence[Statement], wanted: slice) -> list[Found]:
+        """Send the statements in one message; return the results of those at indexes ``wanted``.
+
         Raises psycopg.Error if a statement fails; later ones do not run, and a transaction that
         they have begun stays open. After Forgotten, end the transaction and send them again. Any
         other error closes the session.
@@ -192,10 +199,11 @@ class Session(psycopg.Connection[Row]):
                     self._statements.clear()
                     raise Forgotten(str(error)) from error
             raise error
-        found = [pair for pair in zip(sent, results, strict=True) if pair[0]]
-        known, parts = found[wanted]
-        assert known
-        return Found(known.rows(parts), parts[-1].command_tuples or 0)
+        found = [(known, parts) for known, parts in zip(sent, results, strict=True) if known]
+        return [
+            Found(known.rows(parts), parts[-1].command_tuples or 0)
+            for known, parts in found[wanted]
+        ]
 
     def _send(self, statements: Sequence[Statement], added: list[_Key]) -> list[_Prepared | None]:
         pg = self.pgconn

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.books import reader_addresses, reader_details, reader_home
+from masthead.books import reader_addresses, reader_details
 from masthead.books.reader_addresses import Wanted
 from masthead.books.reader_home import Home, Subscription
 from masthead.circulation.page_settings import PageSettings
@@ -19,7 +19,7 @@ _NAME_PATH = "address/name"
 
 def show_details(request: PageRequest) -> Response:
     """Show the form with the address to which most subscriptions go."""
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     values = address_page.values_of(_present(home), home.reader)
     chosen = {_name(each): "1" for each in _moving(home)}
     return _page(request, home, request.new_form({**values, **chosen}))
@@ -27,7 +27,7 @@ def show_details(request: PageRequest) -> Response:
 
 def change(request: PageRequest) -> Response:
     """Save the address for the chosen subscriptions; or show the form of another country."""
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     form = request.new_form()
     if address_page.is_choosing_country(form):
         return _page(request, home, form)
@@ -55,7 +55,7 @@ def change(request: PageRequest) -> Response:
 
 def show_name(request: PageRequest) -> Response:
     """Show the form with the reader's name."""
-    person = reader_home.home(request.books, request.subscriber_id).reader
+    person = request.home.reader
     names = {"first_name": person.first_name or "", "last_name": person.last_name or ""}
     return _name_page(request, request.new_form(names))
 

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.books import invoice_documents, reader_documents, reader_home
+from masthead.books import invoice_documents, reader_documents
 from masthead.circulation.page_settings import PageSettings
 from masthead.errors import NotFound
 from masthead.readers.page_request import PageRequest, get
@@ -10,7 +10,7 @@ from masthead.readers.page_request import PageRequest, get
 
 def pdf(request: PageRequest) -> Response:
     """Send a document of the reader. Raises NotFound for another reader's."""
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     found = home.document(request.ids["id"])
     if found is None:
         raise NotFound("there is no such document")

@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from masthead.books import reader_documents, reader_home, reader_requests
+from masthead.books import reader_home
 from masthead.readers.home_view import home_in_words, letter_in_words, request_in_words
 from masthead.readers.page_request import PageRequest, get
 
@@ -12,9 +12,9 @@ _ASKED_MAX = 5
 
 def show(request: PageRequest) -> Response:
     """Show what the reader has."""
-    home = reader_home.home(request.books, request.subscriber_id)
-    asked = reader_requests.of_reader(request.books, request.subscriber_id, limit=_ASKED_MAX)
-    letters = reader_documents.letters(request.books, request.subscriber_id)
+    home, asked, letters = reader_home.first_page(
+        request.books, request.subscriber_id, requests_max=_ASKED_MAX
+    )
     words = request.words
     shown = home_in_words(home, words)
     documents = [*shown.documents, *(letter_in_words(each, words) for each in letters)]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import gift_cards, reader_home, reader_orders
+from masthead.books import gift_cards, reader_orders
 from masthead.books.reader_home import Home
 from masthead.books.reader_orders import Choice, Ordered, Payment, Use, Wanted
 from masthead.circulation.page_settings import PageSettings
@@ -112,7 +112,7 @@ def _ordered(request: PageRequest, order_id: int) -> Response:
         about.append(request.gettext("You get an invoice."))
     if not found.open_cents:
         about.append(request.gettext("It is paid."))
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     is_gift = any(each.order_id == found.order_id for each in home.gifts)
     return request.page(
         "ordered",
@@ -159,7 +159,7 @@ def _choices(request: PageRequest, shop: Shop) -> list[Choice]:
 
 
 def _show(request: PageRequest, shop: Shop) -> Response:
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     choices = _choices(request, shop)
     asked = id_of(request.query.get("offer", ""))
     chosen = next((each for each in choices if each.bundle_id == asked), None)
@@ -175,7 +175,7 @@ def _show(request: PageRequest, shop: Shop) -> Response:
 
 
 def _order(request: PageRequest, shop: Shop) -> Response:
-    home = reader_home.home(request.books, request.subscriber_id)
+    home = request.home
     form = request.new_form()
     bundle_id = id_of(form["offer"])
     chosen = next((x for x in _choices(request, shop) if x.bundle_id == bundle_id), None)

@@ -6,6 +6,7 @@ The functions run in a reading of the books; each follows an index. All amounts 
 from typing import NamedTuple
 
 from masthead.contract.printable import full_name
+from masthead.databases.queries import Query, rows_as
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.payments import Allocation, Payment
 from masthead.store.books.operation import Reading
@@ -206,9 +207,9 @@ def credit_notes_of(books: Reading, invoice_id: int) -> list[Invoice]:
     )
 
 
-def invoices_of(books: Reading, subscriber_id: int) -> list[Invoice]:
+def invoices(subscriber_id: int) -> Query[list[Invoice]]:
     """Return the invoices and receipts of a payer, the oldest first."""
-    return books.rows_as(
+    return rows_as(
         Invoice,
         f"""
         SELECT {_INVOICE} FROM invoices AS i

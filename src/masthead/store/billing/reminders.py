@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.billing.reminding import Level, Overdue
+from masthead.databases.queries import Query, rows_as
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
@@ -199,12 +200,12 @@ def letters_on(books: Reading, day: str) -> list[tuple[str, int, str]]:
     )
 
 
-def kept_letters(books: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:
+def kept_letters(subscriber_id: int) -> Query[list[tuple[int, str, int, str, str]]]:
     """Return the letters of a payer, the newest first, each with its JSON.
 
     Each has the id of its reminder, the number of its first invoice, the level, and the day.
     """
-    found = books.rows_as(
+    return rows_as(
         tuple[int, str, int, str, str],
         """
         SELECT r.reminder_id, i.number_text, r.level, r.reminded_on, r.printed
@@ -214,8 +215,7 @@ def kept_letters(books: Reading, subscriber_id: int) -> list[tuple[int, str, int
             AND r.printed IS NOT NULL
         """,
         subscriber_id=subscriber_id,
-    )
-    return sorted(found, reverse=True)
+    ).then(lambda rows: sorted(rows, reverse=True))
 
 
 def letter_days(books: Reading, limit: int) -> list[tuple[str, int]]:

@@ -3,8 +3,10 @@
 The functions run in an operation (``store.books.operation``) or in a reading of one.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from masthead.databases.queries import Query, rows_as
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.renewing import PRESENT_TERM
 
@@ -29,7 +31,12 @@ class Consent(NamedTuple):
 
 def consents_of(reading: Reading, subscription_id: int) -> list[Consent]:
     """Return the consents of a subscription, the newest first."""
-    return reading.rows_as(
+    return reading.ask(consents(subscription_id))
+
+
+def consents(subscription_id: int) -> Query[list[Consent]]:
+    """Return the query of :func:`consents_of`."""
+    return rows_as(
         Consent,
         f"""
         SELECT {", ".join(Consent._fields)} FROM renewal_consents
@@ -42,9 +49,12 @@ def consents_of(reading: Reading, subscription_id: int) -> list[Consent]:
 
 def running_consent(reading: Reading, subscription_id: int) -> Consent | None:
     """Return the consent of a subscription that was not stopped, None if there is none."""
-    return next(
-        (each for each in consents_of(reading, subscription_id) if each.stopped_on is None), None
-    )
+    return running_of(consents_of(reading, subscription_id))
+
+
+def running_of(consents: Iterable[Consent]) -> Consent | None:
+    """Return the one of the consents that was not stopped, None if all were."""
+    return next((each for each in consents if each.stopped_on is None), None)
 
 
 def bundles_for(reading: Reading, subscription_id: int) -> list[tuple[int, str | None, int]]:

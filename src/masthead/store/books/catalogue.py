@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.circulation.amounts import decimal
-from masthead.databases.connection import Shape
+from masthead.databases.queries import Shape
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.catalogue_records import Bundle, PlannedIssue, Product, Publication
 from masthead.store.books.derived_values import refresh

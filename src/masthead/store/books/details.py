@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from masthead.circulation.addresses import FIELDS
 from masthead.circulation.spans import Span
+from masthead.databases.queries import Query, rows_of
 from masthead.errors import no_subscriber
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.order_keys import listed
@@ -293,6 +294,29 @@ def postals(connection: Connection, account_id: int, ids: Collection[int]) -> di
         account_id=account_id,
     )
     return {row[0]: _line(row) for row in rows}
+
+
+def postals_of(subscriber_id: int) -> Query[dict[int, Postal]]:
+    """Return the addresses by id to which a reader's subscriptions go, their bills too."""
+    return rows_of(
+        f"""
+        SELECT a.address_id, {_fields("a.")}
+        FROM (
+            SELECT s.mailing_address_id AS address_id FROM subscriptions AS s
+            WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+            UNION ALL
+            SELECT s.billing_address_id FROM subscriptions AS s
+            WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+            UNION ALL
+            SELECT x.address_id FROM subscriptions AS s
+            JOIN temporary_addresses AS x
+                ON x.account_id = :account_id AND x.subscription_id = s.subscription_id
+            WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        ) AS u
+        JOIN addresses AS a ON a.account_id = :account_id AND a.address_id = u.address_id
+        """,
+        subscriber_id=subscriber_id,
+    ).then(lambda rows: {row[0]: _line(row) for row in rows})
 
 
 def look_at_subscriber(connection: Connection, account_id: int, subscriber_id: int) -> Person:

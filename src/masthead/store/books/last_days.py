@@ -5,20 +5,26 @@ from datetime import date
 
 from masthead.circulation.expiry_dates import Range, covers, day_before_next, with_issues_left
 from masthead.circulation.spans import Span
+from masthead.databases.queries import Query, rows_as
 from masthead.store.books.operation import Reading
 from masthead.store.books.stored_expiry_dates import LEFT_OF_TERMS, calendar_of
 
 
 def last_day(reading: Reading, subscription_id: int) -> str | None:
     """Return the stored last day (``date_expired``) of a subscription; None if it has none."""
-    return reading.value_as(
-        str,
+    return reading.ask(stored_last_day(subscription_id))
+
+
+def stored_last_day(subscription_id: int) -> Query[str | None]:
+    """Return the query of :func:`last_day`."""
+    return rows_as(
+        tuple[str | None],
         """
         SELECT date_expired FROM subscriptions
         WHERE account_id = :account_id AND subscription_id = :subscription_id
         """,
         subscription_id=subscription_id,
-    )
+    ).then(lambda rows: rows[0][0] if rows else None)
 
 
 def last_day_of_terms(reading: Reading, subscription_id: int) -> str | None:

@@ -5,11 +5,12 @@ If the process is killed at any point, the operation happened or it did not
 accepts another time.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
 from masthead.contract.moments import date_in, second_in
+from masthead.databases.queries import Bound, Query, rows_of
 from masthead.errors import MastheadError, StoreBusy
 from masthead.store import accounts, audit, commits, deletions, saved_forms
 from masthead.store.books.ids import next_ids
@@ -63,6 +64,13 @@ class Reading(Queries):
     def rows(self, sql: str, /, **values: Value) -> list[Row]:
         """Run a statement with the account as ``:account_id``, and return all its rows."""
         return self.connection.rows(sql, account_id=self.account_id, **values)
+
+    def rows_of_each(self, statements: Sequence[Bound], /) -> list[list[Row]]:
+        """Run statements that only read, with the account; return the rows of each."""
+        account = {"account_id": self.account_id}
+        return self.connection.rows_of_each(
+            [Bound(sql, {**values, **account}) for sql, values in statements]
+        )
 
     def change(self, sql: str, /, **values: Value) -> int:
         """Run a statement that writes; return how many rows it inserted, updated or deleted."""
@@ -232,10 +240,13 @@ def _has_rows(books: Operation) -> bool:
 
 def mode_of(connection: Connection, account_id: int) -> Mode:
     """Return who owns the account's data (circulation, "Two modes of an account")."""
-    row = connection.row(
-        "SELECT 1 FROM books WHERE account_id = :account_id", account_id=account_id
-    )
-    return "here" if row else "elsewhere"
+    sql, _ = is_here().bound
+    return "here" if connection.row(sql, account_id=account_id) else "elsewhere"
+
+
+def is_here() -> Query[bool]:
+    """Return whether Masthead keeps the books of the account (:func:`mode_of`)."""
+    return rows_of("SELECT 1 FROM books WHERE account_id = :account_id").then(bool)
 
 
 def day_of_opening(connection: Connection, account_id: int) -> str | None:

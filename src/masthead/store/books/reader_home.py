@@ -5,12 +5,15 @@ disables sorting (``store.subscriber_data``).
 """
 
 from collections.abc import Mapping
-from operator import attrgetter
 from typing import NamedTuple
 
 from masthead.circulation.addresses import FIELDS
+from masthead.databases.queries import Query, Row, rows_as, rows_of, sorted_by
 from masthead.errors import no_subscriber
 from masthead.store.books.operation import Reading
+
+_SUBSCRIPTIONS_MAX = 100_000
+"""More subscriptions than a reader has."""
 
 
 class Reader(NamedTuple):
@@ -55,7 +58,18 @@ def reader_of(reading: Reading, subscriber_id: int) -> Reader:
 
     A reader who was merged into another one, or erased, is deleted.
     """
-    found = reading.row_as(
+    return reading.ask(reader(reading.account_id, subscriber_id))
+
+
+def reader(account_id: int, subscriber_id: int) -> Query[Reader]:
+    """Return the query of :func:`reader_of`, whose answer raises NotFound."""
+
+    def found(rows: list[Reader]) -> Reader:
+        if not rows:
+            raise no_subscriber(account_id, subscriber_id)
+        return rows[0]
+
+    return rows_as(
         Reader,
         """
         SELECT subscriber_id, first_name, last_name, email FROM subscribers
@@ -63,25 +77,25 @@ def reader_of(reading: Reading, subscriber_id: int) -> Reader:
             AND delete_date IS NULL
         """,
         subscriber_id=subscriber_id,
-    )
-    if found is None:
-        raise no_subscriber(reading.account_id, subscriber_id)
-    return found
+    ).then(found)
 
 
-def addresses_of(reading: Reading, subscriber_id: int) -> dict[int, Mapping[str, str]]:
+def addresses(subscriber_id: int) -> Query[dict[int, Mapping[str, str]]]:
     """Return the addresses of a reader by id, each with those of :data:`FIELDS` that it has."""
-    rows = reading.rows(
+
+    def by_id(rows: list[Row]) -> dict[int, Mapping[str, str]]:
+        return {
+            key: {name: text for name, text in zip(FIELDS, texts, strict=True) if text}
+            for key, *texts in sorted(rows)
+        }
+
+    return rows_of(
         f"""
         SELECT address_id, {", ".join(FIELDS)} FROM addresses
         WHERE account_id = :account_id AND subscriber_id = :subscriber_id
         """,
         subscriber_id=subscriber_id,
-    )
-    return {
-        key: {name: text for name, text in zip(FIELDS, texts, strict=True) if text}
-        for key, *texts in sorted(rows)
-    }
+    ).then(by_id)
 
 
 def publication_of(reading: Reading, subscription_id: int) -> str:
@@ -99,22 +113,44 @@ def publication_of(reading: Reading, subscription_id: int) -> str:
     return name or ""
 
 
-def received(reading: Reading, subscription_id: int, most: int) -> list[Issue]:
-    """Return the newest issues that a subscription received, the newest first."""
-    found = reading.rows_as(
-        Issue,
+def received(subscriber_id: int, most: int) -> Query[dict[int, list[Issue]]]:
+    """Return the newest issues that a reader's subscriptions received, by subscription.
+
+    Each has at most ``most``, the newest first.
+    """
+
+    def by_subscription(rows: list[Row]) -> dict[int, list[Issue]]:
+        found: dict[int, list[Issue]] = {}
+        for key, *issue in rows:
+            found.setdefault(key, []).append(Issue._make(issue))
+        for issues in found.values():
+            issues.sort(key=lambda each: (each.day or "", each.issue_id), reverse=True)
+        return found
+
+    # The limit keeps PostgreSQL from looking for the first issue of each issue again.
+    return rows_of(
         """
-        SELECT x.issue_id, i.name, i.date, e.copies FROM subscription_issues AS x
+        SELECT x.subscription_id, x.issue_id, i.name, i.date, e.copies
+        FROM (
+            SELECT s.subscription_id, coalesce((
+                SELECT y.issue_id FROM subscription_issues AS y
+                WHERE y.account_id = :account_id AND y.subscription_id = s.subscription_id
+                ORDER BY y.issue_id DESC LIMIT 1 OFFSET :others
+            ), 0) AS first_id
+            FROM subscriptions AS s
+            WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+            LIMIT :limit
+        ) AS n
+        JOIN subscription_issues AS x ON x.account_id = :account_id
+            AND x.subscription_id = n.subscription_id AND x.issue_id >= n.first_id
         JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = x.issue_id
         LEFT JOIN mailing_list_entries AS e ON e.account_id = :account_id
             AND e.mailing_list_id = x.mailing_list_id AND e.subscription_id = x.subscription_id
-        WHERE x.account_id = :account_id AND x.subscription_id = :subscription_id
-        ORDER BY x.issue_id DESC LIMIT :most
         """,
-        subscription_id=subscription_id,
-        most=most,
-    )
-    return sorted(found, key=lambda each: (each.day or "", each.issue_id), reverse=True)
+        subscriber_id=subscriber_id,
+        others=most - 1,
+        limit=_SUBSCRIPTIONS_MAX,
+    ).then(by_subscription)
 
 
 class ShownBundle(NamedTuple):
@@ -129,15 +165,19 @@ class ShownBundle(NamedTuple):
 
 def shown_bundles(reading: Reading) -> list[ShownBundle]:
     """Return the bundles for sale that the publisher shows readers, by name."""
-    found = reading.rows_as(
+    return reading.ask(bundles())
+
+
+def bundles() -> Query[list[ShownBundle]]:
+    """Return the query of :func:`shown_bundles`."""
+    return rows_as(
         ShownBundle,
         """
         SELECT b.bundle_id, b.name, o.renew, o.buy, o.gift FROM reader_bundles AS o
         JOIN bundles AS b ON b.account_id = :account_id AND b.bundle_id = o.bundle_id
         WHERE o.account_id = :account_id AND b.active = 1
         """,
-    )
-    return sorted(found, key=lambda each: (each.name or "", each.bundle_id))
+    ).then(lambda rows: sorted(rows, key=lambda each: (each.name or "", each.bundle_id)))
 
 
 class ShownLine(NamedTuple):
@@ -150,9 +190,9 @@ class ShownLine(NamedTuple):
     gift: int
 
 
-def shown_lines(reading: Reading) -> list[ShownLine]:
+def shown_lines() -> Query[list[ShownLine]]:
     """Return the lines of the bundles for sale that the publisher shows readers."""
-    return reading.rows_as(
+    return rows_as(
         ShownLine,
         """
         SELECT l.publication_id, l.type, o.renew, o.buy, o.gift FROM reader_bundles AS o
@@ -176,16 +216,17 @@ def unlimited_terms(reading: Reading, subscription_id: int) -> list[tuple[str, i
     )
 
 
-def gifts_of(reading: Reading, subscriber_id: int) -> list[GiftRow]:
+def gifts(subscriber_id: int, *, is_asking: bool) -> Query[list[GiftRow]]:
     """Return what a reader gave to others, the newest first; no row of a recipient is read.
 
-    Only the address has the recipient's name: it is that of the order.
+    Only the address has the recipient's name: it is that of the order. ``is_asking``: it is the
+    reader who asks, on the readers' pages.
     """
     name = "a.first_name, a.last_name, a.company"
-    if reading.direct.reader_id is not None:
+    if is_asking:
         # The database does not show this reader the address.
         name = "recipient_of(u.account_id, u.purchase_id), NULL, NULL"
-    found = reading.rows_as(
+    return rows_as(
         GiftRow,
         f"""
         SELECT o.order_id, i.order_item_id, b.name, o.order_date, {name},
@@ -199,5 +240,4 @@ def gifts_of(reading: Reading, subscriber_id: int) -> list[GiftRow]:
         WHERE o.account_id = :account_id AND o.subscriber_id = :subscriber_id AND u.is_gift = 1
         """,
         subscriber_id=subscriber_id,
-    )
-    return sorted(found, key=attrgetter("order_id", "order_item_id"), reverse=True)
+    ).then(sorted_by("order_id", "order_item_id", reverse=True))

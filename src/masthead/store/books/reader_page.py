@@ -1,13 +1,15 @@
 """What the page of a reader shows of subscriptions and orders.
 
 Each statement follows an index of the reader, so that it reads no other reader's rows. Rows are
-sorted in Python: a snapshot of PostgreSQL disables sorting (``store.subscriber_data``).
+sorted in Python: a snapshot of PostgreSQL disables sorting (``store.subscriber_data``). Functions
+that return a ``Query`` run nothing: a page asks several of them at once.
 """
 
 from collections.abc import Collection
 from operator import attrgetter
 from typing import NamedTuple
 
+from masthead.databases.queries import Query, rows_as, sorted_by
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_keys import listed
 
@@ -147,9 +149,9 @@ class ItemRow(NamedTuple):
 _OF_READER = "s.account_id = :account_id AND s.subscriber_id = :subscriber_id"
 
 
-def lines(reading: Reading, subscriber_id: int) -> list[Line]:
+def lines(subscriber_id: int) -> Query[list[Line]]:
     """Return the subscriptions of a reader by ascending id."""
-    found = reading.rows_as(
+    found = rows_as(
         Line,
         f"""
         SELECT s.subscription_id, s.publication_id, p.name, s.type, s.copies, s.issues,
@@ -164,12 +166,12 @@ def lines(reading: Reading, subscriber_id: int) -> list[Line]:
         """,
         subscriber_id=subscriber_id,
     )
-    return sorted(found, key=attrgetter("subscription_id"))
+    return found.then(sorted_by("subscription_id"))
 
 
-def terms(reading: Reading, subscriber_id: int) -> list[TermLine]:
+def terms(subscriber_id: int) -> Query[list[TermLine]]:
     """Return the terms of a reader's subscriptions with issues left, and those of the opening."""
-    found = reading.rows_as(
+    found = rows_as(
         TermLine,
         f"""
         SELECT t.subscription_id, t.term_id, t.kind, t.issues, t.issues_left, t.price, t.paid_on,
@@ -185,21 +187,21 @@ def terms(reading: Reading, subscriber_id: int) -> list[TermLine]:
         """,
         subscriber_id=subscriber_id,
     )
-    return sorted(found, key=attrgetter("term_id"))
+    return found.then(sorted_by("term_id"))
 
 
-def suspensions(reading: Reading, subscriber_id: int) -> list[SpanLine]:
+def suspensions(subscriber_id: int) -> Query[list[SpanLine]]:
     """Return the suspensions of a reader's subscriptions by their first day."""
-    return _spans(reading, subscriber_id, "suspensions", "NULL")
+    return _spans(subscriber_id, "suspensions", "NULL")
 
 
-def temporary_addresses(reading: Reading, subscriber_id: int) -> list[SpanLine]:
+def temporary_addresses(subscriber_id: int) -> Query[list[SpanLine]]:
     """Return the temporary addresses of a reader's subscriptions by their first day."""
-    return _spans(reading, subscriber_id, "temporary_addresses", "x.address_id")
+    return _spans(subscriber_id, "temporary_addresses", "x.address_id")
 
 
-def _spans(reading: Reading, subscriber_id: int, table: str, address: str) -> list[SpanLine]:
-    found = reading.rows_as(
+def _spans(subscriber_id: int, table: str, address: str) -> Query[list[SpanLine]]:
+    found = rows_as(
         SpanLine,
         f"""
         SELECT x.subscription_id, x.from_date, x.to_date, CAST({address} AS BIGINT)
@@ -209,12 +211,12 @@ def _spans(reading: Reading, subscriber_id: int, table: str, address: str) -> li
         """,
         subscriber_id=subscriber_id,
     )
-    return sorted(found, key=attrgetter("first"))
+    return found.then(sorted_by("first"))
 
 
-def cancellations(reading: Reading, subscriber_id: int) -> list[Ended]:
+def cancellations(subscriber_id: int) -> Query[list[Ended]]:
     """Return how subscriptions of a reader were cancelled."""
-    return reading.rows_as(
+    return rows_as(
         Ended,
         f"""
         SELECT c.subscription_id, c.made_on, c.reason, c.at_end, c.is_refund, c.ended_on,
@@ -229,9 +231,9 @@ def cancellations(reading: Reading, subscriber_id: int) -> list[Ended]:
     )
 
 
-def renewing(reading: Reading, subscriber_id: int) -> list[Renewing]:
+def renewing(subscriber_id: int) -> Query[list[Renewing]]:
     """Return the automatic renewals of a reader's subscriptions that were not stopped."""
-    return reading.rows_as(
+    return rows_as(
         Renewing,
         """
         SELECT v.subscription_id, v.given_on, u.name, a.renews_on, a.price + a.tax
@@ -246,9 +248,9 @@ def renewing(reading: Reading, subscriber_id: int) -> list[Renewing]:
     )
 
 
-def letters(reading: Reading, subscriber_id: int) -> list[Letter]:
+def letters(subscriber_id: int) -> Query[list[Letter]]:
     """Return the renewal letters of a reader's subscriptions, the newest first."""
-    found = reading.rows_as(
+    found = rows_as(
         Letter,
         f"""
         SELECT r.subscription_id, r.effort, r.sent_on, e.issues_left
@@ -261,7 +263,7 @@ def letters(reading: Reading, subscriber_id: int) -> list[Letter]:
         """,
         subscriber_id=subscriber_id,
     )
-    return sorted(found, key=attrgetter("sent_on", "effort"), reverse=True)
+    return found.then(sorted_by("sent_on", "effort", reverse=True))
 
 
 def coming(reading: Reading, publications: Collection[int]) -> list[Coming]:
@@ -277,6 +279,22 @@ def coming(reading: Reading, publications: Collection[int]) -> list[Coming]:
         """,
     )
     return sorted(found, key=attrgetter("day", "issue_id"))
+
+
+def coming_to(subscriber_id: int) -> Query[list[Coming]]:
+    """Return the planned issues of the publications of a reader's subscriptions by their dates."""
+    found = rows_as(
+        Coming,
+        f"""
+        SELECT i.publication_id, i.issue_id, i.name, i.date
+        FROM subscriptions AS s
+        JOIN issues AS i ON i.account_id = :account_id AND i.publication_id = s.publication_id
+        WHERE {_OF_READER} AND i.closed_at IS NULL AND i.date IS NOT NULL
+        """,
+        subscriber_id=subscriber_id,
+    )
+    # A publication has several subscriptions of some readers.
+    return found.then(lambda rows: sorted(set(rows), key=attrgetter("day", "issue_id")))
 
 
 def orders(reading: Reading, subscriber_id: int) -> list[OrderRow]:

@@ -1,11 +1,8 @@
-"""The newest qualifications of a reader's subscriptions, for the reader's pages.
-
-The functions run in an operation (``store.books.operation``) or in a reading of one.
-"""
+"""The newest qualifications of a reader's subscriptions, for the reader's pages."""
 
 from typing import NamedTuple
 
-from masthead.store.books.operation import Reading
+from masthead.databases.queries import Query, rows_as
 
 
 class Newest(NamedTuple):
@@ -17,9 +14,9 @@ class Newest(NamedTuple):
     served: int
 
 
-def newest_of(reading: Reading, subscriber_id: int) -> dict[int, Newest]:
+def newest(subscriber_id: int) -> Query[dict[int, Newest]]:
     """Return the newest qualifications of a reader by the subscription."""
-    rows = reading.rows_as(
+    return rows_as(
         Newest,
         """
         SELECT q.subscription_id, q.publication_id, q.valid_until, q.served
@@ -30,5 +27,4 @@ def newest_of(reading: Reading, subscriber_id: int) -> dict[int, Newest]:
             AND s.cancelled_on IS NULL AND s.merged_into IS NULL
         """,
         subscriber_id=subscriber_id,
-    )
-    return {each.subscription_id: each for each in rows}
+    ).then(lambda rows: {each.subscription_id: each for each in rows})

@@ -6,6 +6,7 @@ The functions run in an operation (``store.books.operation``) or in a reading of
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from masthead.databases.queries import Query, rows_as
 from masthead.errors import NotFound
 from masthead.store.books.operation import Operation, Reading
 
@@ -63,9 +64,9 @@ def add(
     return key
 
 
-def of_reader(reading: Reading, subscriber_id: int, most: int) -> list[Request]:
+def of_reader(subscriber_id: int, most: int) -> Query[list[Request]]:
     """Return the newest requests of a reader, the newest first."""
-    return reading.rows_as(
+    return rows_as(
         Request,
         f"""
         {_FOUND} AND q.subscriber_id = :subscriber_id

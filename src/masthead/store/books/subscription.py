@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from masthead.circulation.spans import Span
+from masthead.databases.queries import Query, rows_of
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
@@ -81,15 +82,18 @@ def changeable(books: Operation, subscription_id: int) -> StoredSubscription:
 
 def is_to_end(books: Reading, subscription_id: int) -> bool:
     """Return whether a subscription was cancelled and has not ended yet."""
-    return bool(
-        books.row(
-            """
-            SELECT 1 FROM cancellations WHERE account_id = :account_id
-                AND subscription_id = :subscription_id AND ended_on IS NULL
-            """,
-            subscription_id=subscription_id,
-        )
-    )
+    return books.ask(to_end(subscription_id))
+
+
+def to_end(subscription_id: int) -> Query[bool]:
+    """Return the query of :func:`is_to_end`."""
+    return rows_of(
+        """
+        SELECT 1 FROM cancellations WHERE account_id = :account_id
+            AND subscription_id = :subscription_id AND ended_on IS NULL
+        """,
+        subscription_id=subscription_id,
+    ).then(bool)
 
 
 def the_one(books: Operation, subscription_id: int) -> None:
