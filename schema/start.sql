@@ -32,13 +32,31 @@ CREATE TABLE accounts (
     keep_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (keep_password_md5 IN (0, 1))
 ) STRICT;
 
+-- Partners that have pairs of credentials of their own. operations: the names of those that the
+-- partner may ask for, with spaces between them; NULL for all. rate: requests a second; NULL if only
+-- the limit of the server counts.
+CREATE TABLE partners (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    partner_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_lower TEXT NOT NULL,
+    operations TEXT,
+    rate INTEGER CHECK (rate > 0),
+    added_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, partner_id),
+    UNIQUE (account_id, name_lower)
+) STRICT;
+
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
--- is NULL if an account has no api_login: that opens nothing.
+-- is NULL if an account has no api_login: that opens nothing. partner_id: NULL for the account's own
+-- pairs.
 CREATE TABLE credentials (
     key_hash TEXT NOT NULL PRIMARY KEY,
     login_hash TEXT,
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
-    ends_at INTEGER
+    ends_at INTEGER,
+    partner_id INTEGER,
+    FOREIGN KEY (account_id, partner_id) REFERENCES partners (account_id, partner_id)
 ) STRICT;
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
@@ -190,15 +208,18 @@ CREATE TABLE credential_uses (
     PRIMARY KEY (account_id, key_hash)
 );
 
--- What partners asked, by day (in UTC) and operation.
+-- What partners asked, by day (in UTC), partner and operation. partner: the name, '' for the
+-- account's own credentials. server_errors: those of the errors whose status is 500 or more.
 CREATE TABLE request_counts (
     account_id INTEGER NOT NULL,
     day TEXT NOT NULL,
+    partner TEXT NOT NULL,
     operation TEXT NOT NULL,
     requests INTEGER NOT NULL,
     errors INTEGER NOT NULL,
+    server_errors INTEGER NOT NULL,
     last_at INTEGER NOT NULL,
-    PRIMARY KEY (account_id, day, operation)
+    PRIMARY KEY (account_id, day, partner, operation)
 );
 
 -- Who is signed in to the console. token_hash: SHA-256 of the token that the browser has.

@@ -26,7 +26,7 @@ REQUEST = b"GET /2/orders/7 HTTP/1.1\r\nHost: x\r\n\r\n"
 LINE = re.compile(
     r"timestamp='[-0-9T:.]{26}Z' level='info' event='request' method='GET' "
     r"path='/2/orders/{order_id}' status=401 reason='no credentials' duration_ms=[0-9.e-]+ "
-    r"client='127.0.0.1' account=None request_id='[0-9a-f]{16}'"
+    r"client='127.0.0.1' account=None partner=None user_agent=None request_id='[0-9a-f]{16}'"
 )
 PROCESS = re.compile(r"timestamp='\S+' level='info' event='server process (started|ended)' .*")
 DROPPED = re.compile(

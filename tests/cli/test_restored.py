@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.contract.moments import parse_moment
-from masthead.store import accounts, commits, credentials, find_store, logins, open_store, operators
+from masthead.store import (
+    accounts,
+    commits,
+    credentials,
+    find_store,
+    logins,
+    open_store,
+    operators,
+    partners,
+)
 from masthead.store.access_ended import admitted_by
 from masthead.store.account_removal import remove_account
 from masthead.store.backups import Restored, back_up, restore_backup
@@ -45,6 +54,9 @@ class Books:
         for name in ("ada", "bob"):
             operators.add_operator(self.store, 1, name, "manager", OLD)
         operators.add_operator(self.store, 2, "eve", "manager", OLD)
+        self.gone, self.kept = (
+            partners.add_partner(self.store, 1, name) for name in ("Gone", "Kept")
+        )
         self.session = operators.sign_in(self.store, 1, "ada", OLD) or ""
         back_up(self.store, self.backup, advance=lambda _done, _all: None)
 
@@ -89,13 +101,16 @@ def test_what_was_ended_after_the_backup_stays_ended(books: Books) -> None:
     operators.set_operator(store, 1, "ada", role="viewer", password=NEW)
     operators.remove_operator(store, 1, "bob")
     operators.add_operator(store, 1, "cy", "clerk", NEW)
+    partners.remove_partner(store, 1, "Gone")
+    kept = partners.rotate_partner(store, 1, "Kept")
+    partners.set_partner(store, 1, "Kept", operations=["changes"], rate=None)
     with store.counters() as counters:
         logins.count_failure(counters, LIMITS, ATTEMPT, store.clock())
     with store.reader() as database:
         before, new = admitted_by(database), accounts.settings_of(database, 1)
     restored = books.restore()
     assert restored.carried.changed == {
-        1: ["credentials", "operators"],
+        1: ["credentials", "partners", "operators"],
         2: [
             "switched on or off",
             "the settings of a master, of password_md5 and of renewal codes",
@@ -106,6 +121,7 @@ def test_what_was_ended_after_the_backup_stays_ended(books: Books) -> None:
         assert accounts.settings_of(database, 1) == new
         assert accounts.settings_of(database, 2)["company_name"] == "Before"
     assert books.opens("key", "login"), "within its overlap, as before"
+    assert [books.opens(*pair) for pair in (books.gone, books.kept, kept)] == [False, False, True]
     assert not books.comes_in("ada", OLD)
     assert books.comes_in("ada", NEW)
     assert not books.comes_in("bob", OLD)

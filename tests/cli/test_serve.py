@@ -210,7 +210,7 @@ def test_the_access_log_has_a_line_a_request(log: list[str], number: int) -> Non
     assert re.fullmatch(
         rf"event='request' method='GET' path={re.escape(template)} status={status} "
         rf"reason={REASONS[number]!r} duration_ms=\d+\.\d+ client='127\.0\.0\.1' "
-        rf"account={account} request_id='[0-9a-f]{{16}}'",
+        rf"account={account} partner=None user_agent='[^']+' request_id='[0-9a-f]{{16}}'",
         line,
     )
 

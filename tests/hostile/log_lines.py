@@ -17,7 +17,15 @@ REASONS = {
     *(f"parameter {name}" for name in PARAMETERS),
     *("unknown parameter", "parameters", "no credentials", "wrong credentials", "no such path"),
     *("no such id", "method", "too slow", "too old", "body too long", "address too long"),
-    *("expectation", "rate limit", "login limit", "headers too long", "database", "overload"),
+    *(
+        "expectation",
+        "rate limit",
+        "login limit",
+        "no right",
+        "headers too long",
+        "database",
+        "overload",
+    ),
     "this is not an HTTP/1.1 request",
     "the address has a character that is not ASCII: percent-encode it, such as %C3%BC",
     "the length of a body has at most 19 digits",
@@ -31,7 +39,8 @@ LINE = re.compile(
     r"timestamp='[-0-9T:.]{26}Z' level='info' event='request' method=(?:None|'[A-Z-]+') "
     r"path=(?:None|'(?:/(?:[a-z._-]{0,32}|v?[0-9]{1,2}|\*|\{\w+\}))*') status=[0-9]{3} "
     r"reason=(None|'[^']*') duration_ms=[0-9.e-]+ client='([0-9a-f.:]+)' "
-    r"account=(?:None|[0-9]+) request_id='[0-9a-f]{16}'"
+    r"account=(?:None|[0-9]+) partner=None user_agent=(?:None|'(?:[\w-]+/[0-9.]+ ?)+') "
+    r"request_id='[0-9a-f]{16}'"
 )
 
 

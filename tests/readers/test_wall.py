@@ -64,6 +64,7 @@ NOT_READ = {
         "heartbeat",
     ),
     *("loads", "natural_keys", "nodes", "operator_sessions", "operators", "removed_accounts"),
+    "partners",
     *("request_counts", *STAGING_TABLES),
     *("audit_figures", "requalification_efforts", "requalifications_sent"),
 } - {"staged_keys"}

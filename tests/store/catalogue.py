@@ -19,6 +19,7 @@ GLOBAL_TABLES = {
     "migrations",
     "natural_keys",
     "operators",
+    "partners",
     "removed_accounts",
     "saved_forms",
     "secret_key",

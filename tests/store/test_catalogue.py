@@ -400,6 +400,7 @@ def test_a_server_may_read_stamp_count_and_beat_and_nothing_else(
         ("credential_uses.used_at", "UPDATE"),
         *(("request_counts", right) for right in ("INSERT", "DELETE")),
         *((f"request_counts.{name}", "UPDATE") for name in ("requests", "errors", "last_at")),
+        ("request_counts.server_errors", "UPDATE"),
         *((f"{function}()", "EXECUTE") for function in DEFINERS),
     }
     assert rights_of(made, "0") == {(f"{function}()", "EXECUTE") for function in INVOKERS}

@@ -56,7 +56,7 @@ def owned(store: Store) -> Iterator[str]:
                     "INSERT INTO entitlement_codes VALUES (:id, 'x', 1, 1)", id=account_id
                 )
                 database.change(
-                    "INSERT INTO request_counts VALUES (:id, '2026-01-01', 'orders', 1, 0, 1)",
+                    "INSERT INTO request_counts VALUES (:id, '2026-01-01', '', 'x', 1, 0, 0, 1)",
                     id=account_id,
                 )
         yield url
@@ -134,7 +134,7 @@ def test_a_server_cannot_write_what_is_an_accounts_or_what_a_load_has_staged(
         "INSERT INTO login_successes VALUES (2, 'other', 1)",
         "UPDATE login_successes SET login = 'other'",
         "INSERT INTO credential_uses VALUES (2, 'other', 1)",
-        "INSERT INTO request_counts VALUES (2, '2026-01-01', 'other', 1, 0, 1)",
+        "INSERT INTO request_counts VALUES (2, '2026-01-01', '', 'other', 1, 0, 0, 1)",
         "INSERT INTO entitlement_codes VALUES (2, 'other', 1, 1)",
         "UPDATE entitlement_codes SET subscriber_id = 2",
         "UPDATE entitlement_keys SET issuer = 'other'",

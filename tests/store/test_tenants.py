@@ -201,7 +201,7 @@ WRITING = {
     "no success": "DELETE FROM login_successes",
     "a use": "INSERT INTO credential_uses VALUES (1, 'hash', 1)",
     "a later use": "UPDATE credential_uses SET used_at = 1",
-    "a request": "INSERT INTO request_counts VALUES (1, '2026-01-01', 'orders', 1, 0, 1)",
+    "a request": "INSERT INTO request_counts VALUES (1, '2026-01-01', '', 'orders', 1, 0, 0, 1)",
     "no request": "DELETE FROM request_counts",
     "a code": "INSERT INTO entitlement_codes VALUES (1, 'hash', 1, 1)",
     "no code": "DELETE FROM entitlement_codes",

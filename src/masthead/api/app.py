@@ -24,10 +24,20 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
-from masthead.api.http.credentials import OPENS_NOTHING, Credentials, caller_of, credentials_in
+from masthead.api.http.credentials import (
+    OPENS_NOTHING,
+    Credentials,
+    caller_of,
+    check_right,
+    credentials_in,
+)
 from masthead.api.http.lifespan import lifespan
 from masthead.api.http.log_reasons import reason_of, reason_of_refusal, shown_path
-from masthead.api.http.metrics import count_database_error, count_request
+from masthead.api.http.metrics import (
+    count_database_error,
+    count_partner_request,
+    count_request,
+)
 from masthead.api.http.overload import RETRY_AFTER_S, check_wait
 from masthead.api.http.parameters import read_body, read_parameters
 from masthead.api.http.rate_limit import RateLimit
@@ -56,6 +66,7 @@ from masthead.contract.kinds import BIGGEST_INTEGER
 from masthead.errors import AccountGone, BadInput, MastheadError, NotFound, StoreUnavailable
 from masthead.http_server.client_address import Peer, client_address
 from masthead.http_server.request_checks import Refusal
+from masthead.http_server.user_agent import user_agent
 from masthead.log import LogThrottle, RequestLog, end_logs, get_logger, set_log_format
 from masthead.settings import ServerSettings
 from masthead.store import Connection, Store, open_store
@@ -85,7 +96,7 @@ def create_app(
         set_log_format(settings.log_format)
     store = store or open_store(settings.database, read_url=settings.read_database)
     store.check_server_role()
-    limit = RateLimit(settings.rate_limit, shared_folder) if settings.rate_limit else None
+    limit = RateLimit(settings.rate_limit or 0, shared_folder)
     return App(Service(store, settings, rate_limit=limit), demo)
 
 
@@ -250,12 +261,18 @@ class App:
                 caller = caller_of(credentials, fresh, service.store, now)
         else:
             caller = caller_of(credentials, connection, service.store, now)
-        received.account_id = caller.account_id
+        received.account_id, received.partner = caller.account_id, caller.partner
         service.credential_uses.note(caller, now)
-        if service.rate_limit:
-            taken = service.rate_limit.take(caller.account_id)
+        limit = service.rate_limit
+        if caller.rate:
+            taken = limit.take(caller.account_id, caller.partner_id, caller.rate)
             received.more_headers = taken.headers
             taken.check()
+        if limit.rate:
+            taken = limit.take(caller.account_id)
+            received.more_headers = [*received.more_headers, *taken.headers]
+            taken.check()
+        check_right(caller, route.operation.name)
         connection.set_tenant(caller.account_id, is_master=bool(caller.is_master))
         parameters = read_parameters(route.operation, received.scope["query_string"], body)
         received.parameters = parameters
@@ -301,7 +318,11 @@ class App:
         account_id = request.account_id
         if account_id is not None:
             now = self.service.store.clock()
-            self.service.request_counts.note(account_id, request.route_name, status, now)
+            self.service.request_counts.note(
+                account_id, request.route_name, status, now, request.partner
+            )
+            if request.partner:
+                count_partner_request(account_id, request.partner, status)
         self._request_log.note(
             method=request.method,
             path=request.route_path or shown_path(request.path),
@@ -314,6 +335,8 @@ class App:
                 behind_proxy=self.service.settings.behind_proxy,
             ),
             account=account_id,
+            partner=request.partner or None,
+            user_agent=user_agent(request.header_values),
             request_id=request.id,
         )
 
@@ -338,6 +361,8 @@ class App:
             duration_ms=_count("none", refusal.status, arrived_ns),
             client=client_address(peer, headers, behind_proxy=self.service.settings.behind_proxy),
             account=None,
+            partner=None,
+            user_agent=user_agent(headers),
             request_id=new_id(),
         )
 

@@ -70,7 +70,7 @@ def serve(
     with ExitStack() as stack:
         stack.callback(store.close)
         folder = None
-        if settings.workers > 1 and (metrics or settings.rate_limit):
+        if settings.workers > 1:
             folder = stack.enter_context(_shared_folder())
         if metrics:
             if folder:

@@ -56,6 +56,7 @@ _COMMANDS = {
     "operators": "operators:operators_group",
     "readers": "readers:readers_command",
     "order": "orders:order_group",
+    "partners": "partners:partners_group",
     "payer": "payers:payer",
     "payment": "payments:payment_group",
     "qualification": "qualification:qualification_group",

@@ -16,10 +16,10 @@ from masthead.cli.setting_values import logo_in, named_value, setting_line
 from masthead.cli.stores import found, made, opened
 from masthead.contract.kinds import Bool, Flag
 from masthead.contract.moments import format_second
-from masthead.contract.printable import printable
+from masthead.contract.printable import counted, printable
 from masthead.contract.records import ACCOUNTS
 from masthead.errors import BadInput, BadUsage
-from masthead.store import Store
+from masthead.store import Store, partners
 from masthead.store import accounts as store_accounts
 from masthead.store.account_removal import remove_account
 from masthead.store.audit import record_reading
@@ -260,7 +260,8 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
     """Encrypt all credentials with a new secret key; then restart all servers.
 
     The IBANs of mandates are encrypted with it too. Without the old key they cannot be read any
-    more, so the mandates end: the payers have to sign other ones.
+    more, so the mandates end: the payers have to sign other ones. The credentials of partners end
+    with either option, since the database has only hashes of them: rotate those.
 
     The new key is the one in MASTHEAD_SECRET_KEY, or in the file beside an embedded database, which
     is created if it does not exist. If the command was interrupted, run it again: it does the rest,
@@ -280,6 +281,11 @@ def rekey(old_key: Path | None, database: str, *, lost: bool) -> None:
         return
     credentials = "new credentials" if lost else "their credentials sealed again"
     click.echo(f"{count} {'account has' if count == 1 else 'accounts have'} {credentials}")
+    if ended := partners.count_partners(store):
+        click.echo(
+            f"the credentials of {counted(ended, 'partner')} have ended: `masthead partners "
+            "rotate` gives new ones"
+        )
 
 
 @accounts.command("export")

@@ -75,6 +75,7 @@ HINTS = {
     "unknown_payment": "`masthead payment list` with the subscriber's id lists a payer's",
     "unknown_operator": "`masthead operators list` lists all",
     "unknown_order": "`masthead subscriber find --order` finds one by its reference",
+    "unknown_partner": "`masthead partners list` lists all",
     "unknown_reason": "`masthead catalogue reason list` lists all",
     "unknown_subscriber": "`masthead subscriber find` finds one by name or email",
     "unknown_subscription": "`masthead subscriber find` finds a reader, and `masthead subscriber "

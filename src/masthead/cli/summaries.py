@@ -39,6 +39,7 @@ SUMMARIES = {
     "operators": "The publisher's people who sign in to the console.",
     "readers": "Serve the readers' pages until SIGTERM: what readers do without calling.",
     "order": "Orders: take one by hand, load a web shop's, book payments and refunds.",
+    "partners": "Partners with credentials of their own: who may ask for what, and who failed.",
     "payer": "Who pays: the subscribers whose orders are invoiced.",
     "payment": "Payments of an account that bills: money that came, came back, or was paid back.",
     "qualification": "Qualification: titles that are free to those who qualify.",

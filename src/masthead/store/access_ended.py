@@ -1,7 +1,8 @@
 """Access to all accounts, which a restore copies from the replaced database.
 
 Access that an operator or a publisher ended after the backup must not become valid again: API
-credentials, accounts that were switched off, operators, their roles and passwords
+credentials, partners and their rights, accounts that were switched off, operators, their roles and
+passwords
 (rules, "Restored backups: who may come in").
 """
 
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from masthead.store.database import Connection, Row, Store
 
-TABLES = ("accounts", "credentials", "operators", "secret_key")
+TABLES = ("accounts", "partners", "credentials", "operators", "secret_key")
 """The tables that a restore reads for this."""
 
 _SETTINGS = {
@@ -21,16 +22,18 @@ _SETTINGS = {
     ),
 }
 _COLUMNS = tuple(name for names in _SETTINGS.values() for name in names)
-_CREDENTIALS = ("key_hash", "login_hash", "account_id", "ends_at")
+_CREDENTIALS = ("key_hash", "login_hash", "account_id", "ends_at", "partner_id")
+_PARTNER = (*("account_id", "partner_id", "name", "name_lower", "operations", "rate", "added_at"),)
 _OPERATOR = (
     *("account_id", "operator_id", "name", "name_lower", "role", "password_hash", "sessions_from"),
 )
 
 
 class Admitted(NamedTuple):
-    """The settings of each account, all credentials, and all operators."""
+    """The settings of each account, all partners, all credentials, and all operators."""
 
     settings: dict[int, Row]
+    partners: list[Row]
     credentials: list[Row]
     operators: list[Row]
 
@@ -47,6 +50,9 @@ def admitted_by(connection: Connection) -> Admitted:
     accounts = connection.rows(f"SELECT account_id, {', '.join(_COLUMNS)} FROM accounts")
     return Admitted(
         {row[0]: row[1:] for row in accounts},
+        connection.rows(
+            f"SELECT {', '.join(_PARTNER)} FROM partners ORDER BY account_id, partner_id"
+        ),
         connection.rows(f"SELECT {', '.join(_CREDENTIALS)} FROM credentials ORDER BY key_hash"),
         connection.rows(
             f"SELECT {', '.join(_OPERATOR)} FROM operators ORDER BY account_id, operator_id"
@@ -58,7 +64,7 @@ def carry_over(connection: Connection, other: Admitted) -> Carried:
     """Give access to exactly those whom ``other`` admits, in the caller's transaction.
 
     If ``other`` lacks an account, the account was removed. It is switched off and loses its
-    credentials and operators. Both databases must have the same secret key.
+    credentials, partners and operators. Both databases must have the same secret key.
     """
     own = admitted_by(connection)
     of_both = own.settings.keys() & other.settings.keys()
@@ -68,8 +74,9 @@ def carry_over(connection: Connection, other: Admitted) -> Carried:
         for account_id in sorted(of_both)
         if (what := _changes(own, other, account_id))
     }
-    for table in ("credentials", "operators"):
+    for table in ("credentials", "partners", "operators"):
         connection.change(f"DELETE FROM {table}")
+    connection.insert_many("partners", _PARTNER, _of(other.partners, of_both, _PARTNER))
     connection.insert_many(
         "credentials", _CREDENTIALS, _of(other.credentials, of_both, _CREDENTIALS)
     )
@@ -101,6 +108,7 @@ def _changes(own: Admitted, other: Admitted, account_id: int) -> list[str]:
         what: any(one[name] != two[name] for name in names) for what, names in _SETTINGS.items()
     }
     changed["credentials"] |= _differ(own.credentials, other.credentials, account_id, _CREDENTIALS)
+    changed["partners"] = _differ(own.partners, other.partners, account_id, _PARTNER)
     changed["operators"] = _differ(own.operators, other.operators, account_id, _OPERATOR)
     return [what for what, is_so in changed.items() if is_so]
 

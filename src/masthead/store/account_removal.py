@@ -22,6 +22,7 @@ OF_AN_ACCOUNT = (
     "commits",
     "epochs",
     "credentials",
+    "partners",
     "entitlement_keys",
     "operators",
     "saved_forms",

@@ -213,10 +213,11 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
 
     Returns the number of accounts. ``old`` is the key that sealed them. If it is None, the key is
     lost: each account gets a new random pair, the mandates end, since their bank accounts are
-    lost, and the keys of entitlements are deleted. Replaced pairs stop working, since only their
-    hashes are stored. If the store's key already seals the pairs, nothing changes and None is
-    returned (rules, "The secret key is changed a second time"). Raises BadInput if the database is
-    of an earlier version, MastheadError if ``old`` did not seal the pairs.
+    lost, and the keys of entitlements are deleted. Replaced pairs and those of partners stop
+    working, since only their hashes are stored. If the store's key already seals the pairs,
+    nothing changes and None is returned (rules, "The secret key is changed a second time"). Raises
+    BadInput if the database is of an earlier version, MastheadError if ``old`` did not seal the
+    pairs.
     """
     store.secret.make()
     with store.writer() as connection, connection.transaction():
@@ -238,6 +239,7 @@ def rekey(store: Store, old: Secret | None, *, by: audit.Actor | None = None) ->
                 credentials = list(new_credentials())
             values = {"account_id": account_id, **dict(zip(_SECRETS, credentials, strict=True))}
             _save(connection, values, dict.fromkeys(SETTINGS))
+        connection.change("DELETE FROM credentials WHERE partner_id IS NOT NULL")
         reseal_ibans(connection, old)
         reseal_keys(connection, old)
         connection.change(

@@ -16,17 +16,23 @@ _KEY_BYTES = 20
 _MINUTE_US = 60 * 1_000_000
 _NO_HASH = "0" * 64
 _KEY = 5
-_NO_ACCOUNT = (0, 0, 0, 0, "", "", None, 0, None)
+_OF_ACCOUNT = 0
+"""What stands for the partner's id where a pair is the account's own."""
+_NO_ACCOUNT = (0, 0, 0, 0, "", "", None, "", None, None, None, 0, None)
 _FOR_KEYS: dict[Dialect, str] = {
     "sqlite": """
-        SELECT a.account_id, a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone,
-            k.key_hash, k.login_hash, a.active AND a.api_active, k.ends_at
+        SELECT a.account_id, a.is_master AND k.partner_id IS NULL, a.hide_password_md5,
+            a.renewal_code_login, a.time_zone, k.key_hash, coalesce(p.partner_id, 0),
+            coalesce(p.name, ''), p.operations, p.rate,
+            k.login_hash, a.active AND a.api_active, k.ends_at
         FROM credentials AS k JOIN accounts AS a ON a.account_id = k.account_id
+        LEFT JOIN partners AS p ON p.account_id = k.account_id AND p.partner_id = k.partner_id
         WHERE k.key_hash IN (:user, :password)
         """,
     "postgresql": """
         SELECT account_id, is_master, hide_password_md5, renewal_code_login, time_zone,
-            key_hash, login_hash, is_open, ends_at
+            key_hash, coalesce(partner_id, 0), coalesce(partner, ''), operations, rate,
+            login_hash, is_open, ends_at
         FROM accounts_for_credentials(:user, :password)
         """,
 }
@@ -40,7 +46,11 @@ _NOTE_USE = """
 class Caller(NamedTuple):
     """The account of a request, its permissions, and the pair that the request used.
 
-    ``credentials`` is that pair in clear. The api_key comes first, whatever order was sent.
+    ``partner`` is the name of the partner whose pair it is, "" for the account's own pair.
+    ``operations`` are the names of the operations that the partner may ask for, with spaces between
+    them, None for all; ``rate`` is the partner's limit in requests a second, None if there is none.
+    A partner's pair never has the rights of a master account. ``credentials`` is the pair in
+    clear. The api_key comes first, whatever order was sent.
     """
 
     account_id: int
@@ -49,6 +59,10 @@ class Caller(NamedTuple):
     renewal_code_login: int = 1
     time_zone: str = "UTC"
     key_hash: str = ""
+    partner_id: int = 0
+    partner: str = ""
+    operations: str | None = None
+    rate: int | None = None
     credentials: tuple[str, str] = ("", "")
 
     def __repr__(self) -> str:
@@ -111,23 +125,18 @@ def replace_credentials(
     BadInput if another account has the api_key, or if a valid pair is this one with key and login
     swapped (rules, "Credentials that are crosswise").
     """
-    now = connection.now()
-    connection.change("DELETE FROM credentials WHERE ends_at <= :now", now=now)
+    _forget_ended(connection)
     key_hash = connection.secret.fingerprint("api", api_key) if api_key else None
     login_hash = connection.secret.fingerprint("api", api_login) if api_login else None
     _check_other_way_round(connection, account_id, key_hash, login_hash)
-    if overlap_us:
-        connection.change(
-            "UPDATE credentials SET ends_at = :ends_at WHERE account_id = :id AND ends_at IS NULL",
-            ends_at=now + overlap_us,
-            id=account_id,
-        )
-    else:
-        connection.change("DELETE FROM credentials WHERE account_id = :id", id=account_id)
+    _end_pairs(connection, account_id, _OF_ACCOUNT, overlap_us)
     if not key_hash:
         return
     connection.change(
-        "DELETE FROM credentials WHERE key_hash = :key_hash AND account_id = :id",
+        """
+        DELETE FROM credentials
+        WHERE key_hash = :key_hash AND account_id = :id AND partner_id IS NULL
+        """,
         key_hash=key_hash,
         id=account_id,
     )
@@ -144,6 +153,56 @@ def replace_credentials(
         login_hash=login_hash,
         account_id=account_id,
     )
+
+
+def give_partner_credentials(
+    connection: Connection, account_id: int, partner_id: int, *, overlap_us: int = 0
+) -> tuple[str, str]:
+    """Give a partner a new random pair and return it; the former one works for ``overlap_us``.
+
+    Only hashes of the pair are stored, so nobody can read it again.
+    """
+    key, login = new_credentials()
+    _forget_ended(connection)
+    _end_pairs(connection, account_id, partner_id, overlap_us)
+    connection.change(
+        """
+        INSERT INTO credentials (key_hash, login_hash, account_id, partner_id)
+        VALUES (:key_hash, :login_hash, :account_id, :partner_id)
+        """,
+        key_hash=connection.secret.fingerprint("api", key),
+        login_hash=connection.secret.fingerprint("api", login),
+        account_id=account_id,
+        partner_id=partner_id,
+    )
+    return key, login
+
+
+def _forget_ended(connection: Connection) -> None:
+    connection.change("DELETE FROM credentials WHERE ends_at <= :now", now=connection.now())
+
+
+def _end_pairs(connection: Connection, account_id: int, partner_id: int, overlap_us: int) -> None:
+    """End all pairs of a partner or of the account; with an overlap, the current pair later."""
+    if overlap_us:
+        connection.change(
+            """
+            UPDATE credentials SET ends_at = :ends_at
+            WHERE account_id = :id AND coalesce(partner_id, 0) = :partner_id AND ends_at IS NULL
+            """,
+            ends_at=connection.now() + overlap_us,
+            id=account_id,
+            partner_id=partner_id,
+        )
+    else:
+        connection.change(
+            """
+            DELETE FROM credentials
+            WHERE account_id = :id AND coalesce(partner_id, 0) = :partner_id
+            """,
+            id=account_id,
+            partner_id=partner_id,
+        )
 
 
 def _check_other_way_round(
@@ -171,12 +230,17 @@ def _check_other_way_round(
 
 
 def credentials_of(store: Store, account_id: int) -> list[ValidCredentials]:
-    """Return the account's valid pairs: the current pair, then the others, last to end first."""
+    """Return the account's own pairs: the current pair, then the others, last to end first."""
+    return all_credentials_of(store, account_id).get(_OF_ACCOUNT, [])
+
+
+def all_credentials_of(store: Store, account_id: int) -> dict[int, list[ValidCredentials]]:
+    """Return the valid pairs by the partner's id, the current pair first; 0 is the account."""
     with store.writer() as connection:
         found = connection.rows_as(
-            tuple[str, int | None],
+            tuple[int, str, int | None],
             """
-            SELECT key_hash, ends_at FROM credentials
+            SELECT coalesce(partner_id, 0), key_hash, ends_at FROM credentials
             WHERE account_id = :account_id AND (ends_at IS NULL OR ends_at > :now)
             ORDER BY ends_at IS NOT NULL, ends_at DESC
             """,
@@ -192,7 +256,10 @@ def credentials_of(store: Store, account_id: int) -> list[ValidCredentials]:
                 account_id=account_id,
             )
         )
-    return [ValidCredentials(ends_at, uses.get(key_hash)) for key_hash, ends_at in found]
+    pairs: dict[int, list[ValidCredentials]] = {}
+    for partner_id, key_hash, ends_at in found:
+        pairs.setdefault(partner_id, []).append(ValidCredentials(ends_at, uses.get(key_hash)))
+    return pairs
 
 
 class Uses:

@@ -11,7 +11,15 @@ from masthead.errors import BadUsage
 from masthead.store import migrations
 from masthead.store.database import Connection, Store
 
-REFERENCE_TABLES = ("migrations", "accounts", "credentials", "secret_key", "heartbeat", "nodes")
+REFERENCE_TABLES = (
+    "migrations",
+    "accounts",
+    "partners",
+    "credentials",
+    "secret_key",
+    "heartbeat",
+    "nodes",
+)
 _FIRST = "account_locks"
 """The other tables are distributed like this one, which puts an account's rows on one node."""
 

@@ -18,6 +18,8 @@ Credentials = tuple[str, str]
 OPENS_NOTHING = "these credentials open no account"
 """The sentence of every 403, whatever its reason."""
 
+_NO_RIGHT = "these credentials may not ask for this operation: the publisher can allow it"
+
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="masthead"'}
 
 
@@ -57,3 +59,19 @@ def caller_of(credentials: Credentials, connection: Connection, store: Store, no
         store.check_schema(connection)
         raise HTTPException(403, OPENS_NOTHING)
     return caller
+
+
+class NoRight(HTTPException):
+    """403: the credentials are those of a partner who may not ask for the operation.
+
+    The sentence names neither the account nor what the partner may do.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(403, _NO_RIGHT)
+
+
+def check_right(caller: Caller, operation: str) -> None:
+    """Raise NoRight unless the caller may ask for the operation (rules, "Partners")."""
+    if caller.operations is not None and operation not in caller.operations.split():
+        raise NoRight

@@ -9,12 +9,16 @@ from collections.abc import Collection
 
 from starlette.exceptions import HTTPException
 
+from masthead.api.http.credentials import NoRight
 from masthead.api.http.overload import Overloaded
 from masthead.api.http.parameters import UnknownParameter
 from masthead.errors import AccountGone, BadInput, NotFound, StoreUnavailable
 
 LOGIN_LIMIT = "login limit"
 """The reason of a login that is refused after many failures."""
+
+NO_RIGHT = "no right"
+"""The reason of a request for an operation that its partner may not ask for."""
 
 _BY_STATUS = {
     401: "no credentials",
@@ -59,6 +63,8 @@ def reason_of(error: Exception, parameters: Collection[str]) -> str:
             reason = "database"
         case Overloaded():
             reason = error.reason
+        case NoRight():
+            reason = NO_RIGHT
         case HTTPException():
             reason = reason_of_refusal(error.status_code, error.detail)
         case _:

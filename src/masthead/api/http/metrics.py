@@ -2,7 +2,7 @@
 
 A thread of the main process serves them on a separate port, which listens on loopback only. Several
 workers write their metrics to files in a shared folder, and this thread adds them up. Only the age
-of the last load has the account as a label (rules, "Metrics").
+of the last load and the requests of partners have the account as a label (rules, "Metrics").
 
 Workers map their files into memory. If such a file grows on a full disk, the system kills the
 process. So a worker first writes its files in full size. If it cannot, it keeps its metrics to
@@ -36,8 +36,11 @@ from masthead.store.loads import last_good
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """The variable with the folder, which prometheus_client reads when it is imported."""
 
-FILES = {"counter": 64 * 1024, "histogram": 4 * 1024 * 1024}
-"""The sizes of a worker's files in bytes: more than all operations and statuses need."""
+FILES = {"counter": 256 * 1024, "histogram": 4 * 1024 * 1024}
+"""The sizes of a worker's files in bytes: more than all operations, statuses and partners need."""
+
+PARTNERS_MAX = 100
+"""Partners that a process counts by name; it counts those who come later as ``others``."""
 
 _USED = struct.Struct("i")
 """The beginning of a file: how many bytes of it are used."""
@@ -106,6 +109,13 @@ _feed_rows = Counter(
     ["entity"],
     registry=_registry,
 )
+_partner_requests = Counter(
+    "masthead_partner_requests",
+    "Requests with credentials of a named partner, by account and result: answered, refused (a "
+    "status of 400 to 499) or failed (500 or more).",
+    ["account", "partner", "result"],
+    registry=_registry,
+)
 _login_checks = Counter(
     "masthead_login_checks",
     "Login checks of readers, by result: authenticated, refused, or limited after many failures.",
@@ -148,6 +158,30 @@ def count_feed_rows(entity: str, rows: int) -> None:
 def count_login_check(result: Literal["authenticated", "refused", "limited"]) -> None:
     """Count a login check of a reader (interface, operation 3)."""
     _login_checks_of(result).inc()
+
+
+_partners: set[tuple[int, str]] = set()
+_OTHERS = (0, "others")
+_SERVER_ERROR, _ERROR = 500, 400
+
+
+@cache
+def _partner_requests_of(account_id: int, partner: str, result: str) -> Counter:
+    return _partner_requests.labels(str(account_id), partner, result)
+
+
+def count_partner_request(account_id: int, partner: str, status: int) -> None:
+    """Count a request of a named partner; from :data:`PARTNERS_MAX` on, partners are not named."""
+    key = account_id, partner
+    if key not in _partners:
+        if len(_partners) < PARTNERS_MAX:
+            _partners.add(key)
+        else:
+            key = _OTHERS
+    result = "answered"
+    if status >= _ERROR:
+        result = "failed" if status >= _SERVER_ERROR else "refused"
+    _partner_requests_of(*key, result).inc()
 
 
 def count_database_error() -> None:

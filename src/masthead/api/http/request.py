@@ -30,9 +30,9 @@ class Request(starlette.requests.Request):
     time of arrival, by ``perf_counter_ns``. A response to a HEAD request (``is_head``) has no body.
 
     For these, the app sets the other attributes as soon as it knows them: ``route_name``,
-    ``route_path`` and ``operation`` of the route, ``account_id`` of the caller, ``parameters`` when
-    they have been checked, and the ``reason`` of an error. ``more_headers`` are added to any
-    response.
+    ``route_path`` and ``operation`` of the route, ``account_id`` of the caller and the name of its
+    ``partner`` ("" if it has none), ``parameters`` when they have been checked, and the ``reason``
+    of an error. ``more_headers`` are added to any response.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Request(starlette.requests.Request):
         self.route_path: str | None = None
         self.operation: Operation | None = None
         self.account_id: int | None = None
+        self.partner = ""
         self.parameters: Values = {}
         self.reason: str | None = None
         self.more_headers: list[tuple[bytes, bytes]] = []

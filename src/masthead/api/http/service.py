@@ -38,7 +38,7 @@ class Service:
     """The store, the settings, and the limits on concurrent work.
 
     ``greenlets`` are made when the app starts.
-    ``rate_limit`` is None if accounts may make any number of requests.
+    ``rate_limit`` has the rate 0 if accounts may make any number of requests.
 
     Work in a thread keeps its slot until the thread has finished it. There are as many threads as
     slots, one of them for ``GET /health``, so that work with a slot never waits for a thread.
@@ -49,7 +49,7 @@ class Service:
     ) -> None:
         self.store = store
         self.settings = settings
-        self.rate_limit = rate_limit
+        self.rate_limit = rate_limit or RateLimit(0)
         self.greenlets: Greenlets | None = None
         self.credential_uses = Uses()
         self.request_counts = RequestCounts()

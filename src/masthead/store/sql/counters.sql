@@ -34,15 +34,18 @@ CREATE TABLE IF NOT EXISTS credential_uses (
     PRIMARY KEY (account_id, key_hash)
 ) STRICT, WITHOUT ROWID;
 
--- What partners asked, by day (in UTC) and operation.
+-- What partners asked, by day (in UTC), partner and operation. partner: the name, '' for the
+-- account's own credentials. server_errors: those of the errors whose status is 500 or more.
 CREATE TABLE IF NOT EXISTS request_counts (
     account_id INTEGER NOT NULL,
     day TEXT NOT NULL,
+    partner TEXT NOT NULL,
     operation TEXT NOT NULL,
     requests INTEGER NOT NULL,
     errors INTEGER NOT NULL,
+    server_errors INTEGER NOT NULL,
     last_at INTEGER NOT NULL,
-    PRIMARY KEY (account_id, day, operation)
+    PRIMARY KEY (account_id, day, partner, operation)
 ) STRICT, WITHOUT ROWID;
 
 -- Who is signed in to the console. token_hash: SHA-256 of the token that the browser has.

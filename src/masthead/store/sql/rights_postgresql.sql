@@ -18,14 +18,16 @@ CREATE OR REPLACE FUNCTION accounts_for_credentials(first TEXT, second TEXT)
     RETURNS TABLE (
         key_hash TEXT, login_hash TEXT, is_open BIGINT, ends_at BIGINT, account_id BIGINT,
         is_master BIGINT, hide_password_md5 BIGINT, renewal_code_login BIGINT,
-        time_zone TEXT
+        time_zone TEXT, partner_id BIGINT, partner TEXT, operations TEXT, rate BIGINT
     )
     LANGUAGE SQL STABLE SECURITY DEFINER
     BEGIN ATOMIC
         SELECT
             k.key_hash, k.login_hash, a.active * a.api_active, k.ends_at, a.account_id,
-            a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone
+            CASE WHEN k.partner_id IS NULL THEN a.is_master ELSE 0 END, a.hide_password_md5,
+            a.renewal_code_login, a.time_zone, k.partner_id, p.name, p.operations, p.rate
         FROM credentials AS k JOIN accounts AS a ON a.account_id = k.account_id
+        LEFT JOIN partners AS p ON p.account_id = k.account_id AND p.partner_id = k.partner_id
         WHERE k.key_hash IN (first, second);
     END;
 CREATE OR REPLACE FUNCTION accounts_to_stamp(idle_before BIGINT)
@@ -120,8 +122,8 @@ BEGIN
         'GRANT INSERT, UPDATE (succeeded_at), DELETE ON login_successes TO %I', server);
     EXECUTE format('GRANT INSERT, UPDATE (used_at) ON credential_uses TO %I', server);
     EXECUTE format(
-        'GRANT INSERT, UPDATE (requests, errors, last_at), DELETE ON request_counts TO %I',
-        server);
+        'GRANT INSERT, UPDATE (requests, errors, server_errors, last_at), DELETE '
+        'ON request_counts TO %I', server);
     EXECUTE 'REVOKE ALL ON FUNCTION accounts_for_credentials, accounts_to_stamp, histories, '
         'accounts_with_history, last_loads, account_of_site, sites, published_entitlement_keys '
         'FROM PUBLIC';

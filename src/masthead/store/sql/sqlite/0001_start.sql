@@ -33,13 +33,31 @@ CREATE TABLE accounts (
     keep_password_md5 INTEGER NOT NULL DEFAULT 0 CHECK (keep_password_md5 IN (0, 1))
 ) STRICT;
 
+-- Partners that have pairs of credentials of their own. operations: the names of those that the
+-- partner may ask for, with spaces between them; NULL for all. rate: requests a second; NULL if only
+-- the limit of the server counts.
+CREATE TABLE partners (
+    account_id INTEGER NOT NULL REFERENCES accounts (account_id),
+    partner_id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    name_lower TEXT NOT NULL,
+    operations TEXT,
+    rate INTEGER CHECK (rate > 0),
+    added_at INTEGER NOT NULL,
+    PRIMARY KEY (account_id, partner_id),
+    UNIQUE (account_id, name_lower)
+) STRICT;
+
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
--- is NULL if an account has no api_login: that opens nothing.
+-- is NULL if an account has no api_login: that opens nothing. partner_id: NULL for the account's own
+-- pairs.
 CREATE TABLE credentials (
     key_hash TEXT NOT NULL PRIMARY KEY,
     login_hash TEXT,
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
-    ends_at INTEGER
+    ends_at INTEGER,
+    partner_id INTEGER,
+    FOREIGN KEY (account_id, partner_id) REFERENCES partners (account_id, partner_id)
 ) STRICT;
 CREATE INDEX credentials_by_account ON credentials (account_id);
 
