@@ -130,6 +130,9 @@ MAY: dict[str, set[str]] = {
     "/lists/{id:int}": EVERYBODY,
     "/partners": EVERYBODY,
     "/partners/access": MANAGER,
+    "/partners/new": MANAGER,
+    "/partners/remove": MANAGER,
+    "/partners/rights": MANAGER,
     "/partners/rotate": MANAGER,
     "/readers-pages": EVERYBODY,
     "/readers-pages/look.css": EVERYBODY,
@@ -142,7 +145,10 @@ MAY: dict[str, set[str]] = {
     "/feed": EVERYBODY,
     "/audit": {"finance", "manager"},
 }
-NOT_OF_THE_BOOKS = {"/partners/access", "/partners/rotate", "/readers-pages/settings"}
+NOT_OF_THE_BOOKS = {
+    *("/partners/access", "/partners/new", "/partners/remove", "/partners/rights"),
+    *("/partners/rotate", "/readers-pages/settings"),
+}
 CHANGES = [page.path for page in PAGES if page.method == "POST"]
 WITH_ID = [(page.method, page.path) for page in PAGES if "{id:int}" in page.path]
 NOT_HERE = 901

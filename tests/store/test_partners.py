@@ -48,7 +48,7 @@ def test_a_pair_says_which_partner_asks_and_what_it_may(opened: OpenStore) -> No
         found = caller_of(opened, sent)
         assert found
         assert (found.account_id, found.partner, found.partner_id, found.rate) == (1, "Shop", 1, 5)
-        assert found.operations == "get_order changes", "in the order of the interface"
+        assert found.operations == "changes get_order", "in the order of the interface"
         assert found.credentials == pair
     own = caller_of(opened, ("key-1", "login-1"))
     assert own
@@ -151,7 +151,7 @@ def test_a_name_that_a_log_cannot_show_is_refused(opened: OpenStore, name: str) 
 
 def test_what_cannot_be_is_refused(opened: OpenStore) -> None:
     partners.add_partner(opened, 1, "Shop")
-    with pytest.raises(BadInput, match="account 1 has a partner 'SHOP' already"):
+    with pytest.raises(BadInput, match="there is a partner 'SHOP' already"):
         partners.add_partner(opened, 1, "SHOP")
     with pytest.raises(BadInput, match="'orders' is no operation: the operations are list_acc"):
         partners.add_partner(opened, 1, "Other", operations=["orders"])

@@ -60,7 +60,7 @@ PAGES = (
     *("/reports", "/reports/press-run", "/reports/circulation", "/reports/liability"),
     *("/reports/expiries", "/reports/renewals", "/reports/audit"),
     "/lists",
-    "/partners",
+    *("/partners", "/partners/new"),
     *("/readers-pages", "/readers-pages/settings", "/readers-pages/bundles/11"),
     "/loads",
     "/feed",

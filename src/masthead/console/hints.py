@@ -10,6 +10,7 @@ UNKNOWN = {
     "unknown_invoice": "There is no such invoice. The page Money lists those that are open.",
     "unknown_issue": "There is no such issue. The page Issues lists all issues.",
     "unknown_order": "There is no such order. Find finds an order by its reference.",
+    "unknown_partner": "There is no such partner. The page Partners lists all.",
     "unknown_payment": "There is no such payment. The account of its payer lists all payments.",
     "unknown_subscriber": "There is no such reader. Find finds a reader by name, email or code.",
     "unknown_subscription": "There is no such subscription. The page of a reader lists them.",

@@ -105,7 +105,7 @@ def add_partner(
         connection.lock_accounts()
         accounts.zone_and_currency(connection, account_id)
         if _row(connection, account_id, name):
-            raise BadInput(f"account {account_id} has a partner {name!r} already")
+            raise BadInput(f"there is a partner {name!r} already")
         newest = connection.value_as(
             int,
             "SELECT max(partner_id) FROM partners WHERE account_id = :account_id",

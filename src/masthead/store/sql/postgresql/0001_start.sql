@@ -34,8 +34,8 @@ CREATE TABLE accounts (
 );
 
 -- Partners that have pairs of credentials of their own. operations: the names of those that the
--- partner may ask for, with spaces between them; NULL for all. rate: requests a second; NULL if only
--- the limit of the server counts.
+-- partner may ask for, with spaces between them; NULL for all. rate: requests a second; NULL if
+-- only the limit of the server counts.
 CREATE TABLE partners (
     account_id BIGINT NOT NULL REFERENCES accounts (account_id),
     partner_id BIGINT NOT NULL,
@@ -49,8 +49,8 @@ CREATE TABLE partners (
 );
 
 -- All pairs that open an account, as keyed hashes. ends_at: of a pair that was replaced. login_hash
--- is NULL if an account has no api_login: that opens nothing. partner_id: NULL for the account's own
--- pairs.
+-- is NULL if an account has no api_login: that opens nothing. partner_id: NULL for pairs of the
+-- account itself.
 CREATE TABLE credentials (
     key_hash TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     login_hash TEXT COLLATE "C",
