@@ -72,6 +72,6 @@ class NoRight(HTTPException):
 
 
 def check_right(caller: Caller, operation: str) -> None:
-    """Raise NoRight unless the caller may ask for the operation (rules, "Partners")."""
+    """Raise NoRight unless the caller may ask for it (decisions, "Partners of an account")."""
     if caller.operations is not None and operation not in caller.operations.split():
         raise NoRight
