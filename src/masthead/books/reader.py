@@ -16,7 +16,7 @@ from masthead.contract.printable import full_name
 from masthead.contract.shapes import CustomFieldDefinition, fields_of
 from masthead.databases.queries import Batch
 from masthead.store import audit, interface_queries
-from masthead.store.books import reader_events, reader_page, replacements
+from masthead.store.books import reader_events, reader_page, reader_qualifying, replacements
 from masthead.store.books.details import Person, Postal, look_at_subscriber, postals
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.operation import Reading, mode_of
@@ -33,7 +33,6 @@ from masthead.store.books.reader_page import (
     SpanLine,
     TermLine,
 )
-from masthead.store.books.reader_qualifying import newest_of
 
 __all__ = [
     "Complaint",
@@ -183,7 +182,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
         places,
         {
             key: free_until(each.valid_until, reading.today, is_served=bool(each.served))
-            for key, each in newest_of(reading, subscriber_id).items()
+            for key, each in reading.ask(reader_qualifying.newest(subscriber_id)).items()
         },
         reading.today,
         reading.time_zone,
