@@ -37,9 +37,9 @@ class Cancelled(NamedTuple):
 
     ``is_at_once``: it ends today. Otherwise it ends when ``issues_left`` are used up, expected on
     the day ``until``; of an unlimited subscription, or one that goes by a qualification alone, with
-    the issue of that day. ``kept`` is what
-    the publisher keeps of what was paid, in cents. ``stops_renewal``: it does not renew
-    automatically any more. ``is_mailed``: a confirmation goes by mail.
+    the issue of that day. ``kept`` is what the publisher keeps of what was paid, in cents.
+    ``stops_renewal``: it does not renew automatically any more. ``is_mailed``: a confirmation goes
+    by mail.
     """
 
     subscription_id: int
@@ -125,6 +125,7 @@ def _planned(
     terms = batch.add(reader_page.terms(subscriber_id))
     last_day = batch.add(stored_last_day(subscription_id))
     consents = batch.add(renewal_consents.consents(subscription_id))
+    is_mailed = reader_mails.ask_reach(batch, subscriber_id)
     batch.send()
     if is_to_end():
         raise refused("cancelled_already")
@@ -147,7 +148,7 @@ def _planned(
         0,
         renewal_consents.running_of(consents()) is not None,
         reading.currency,
-        reader_mails.reaches(reading, subscriber_id),
+        is_mailed(),
     )
     return done, last_issue
 

@@ -6,6 +6,7 @@ or if the account has no address from which mails go (the setting ``mail_from``)
 no invoices by mail gets these, since the reader asked for them.
 """
 
+from collections.abc import Callable
 from typing import get_args
 
 from masthead.billing.printed import Language
@@ -16,9 +17,11 @@ from masthead.billing.reader_mails import (
     words_of_link,
 )
 from masthead.circulation.page_settings import PageSettings
+from masthead.databases.queries import Batch, Query, rows_as
 from masthead.store.billing.held_addresses import held_address
 from masthead.store.billing.outbox import About, LinkKind, Words, queue_to
 from masthead.store.billing.publisher_name import publisher_name
+from masthead.store.billing.settings import settings as billing_settings
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.page_settings import settings_of as page_settings_of
@@ -26,10 +29,10 @@ from masthead.store.page_settings import settings_of as page_settings_of
 __all__ = [
     "Confirmed",
     "Values",
+    "ask_reach",
     "confirmation",
     "email_link",
     "password_link",
-    "reaches",
     "sign_in_link",
 ]
 
@@ -103,9 +106,10 @@ def confirmation(
     return queue_to(change, address, "confirmation", subscriber_id, about, Words(*words))
 
 
-def reaches(reading: Reading, subscriber_id: int) -> bool:
-    """Return whether mails go to a reader."""
-    return _reader(reading, subscriber_id) is not None
+def ask_reach(batch: Batch, subscriber_id: int) -> Callable[[], bool]:
+    """Add to a batch whether mails go to a reader; return the function that answers after it."""
+    settings, reader = batch.add(billing_settings()), batch.add(_reached(subscriber_id))
+    return lambda: bool(settings().mail_from) and reader() is not None
 
 
 def _link(
@@ -131,22 +135,22 @@ def _link(
 
 def _reader(reading: Reading, subscriber_id: int) -> tuple[str, str] | None:
     """Return the address and the name of a reader to whom mails go; None if none go there."""
-    if not settings_of(reading).mail_from:
-        return None
-    found = reading.row_as(
-        tuple[str | None, str | None, str | None],
+    return reading.ask(_reached(subscriber_id)) if settings_of(reading).mail_from else None
+
+
+def _reached(subscriber_id: int) -> Query[tuple[str, str] | None]:
+    """Return the query of the address and the name of a reader whose address is not on hold."""
+    return rows_as(
+        tuple[str, str | None, str | None],
         """
-        SELECT email, first_name, last_name FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-            AND delete_date IS NULL
+        SELECT r.email, r.first_name, r.last_name FROM subscribers AS r
+        WHERE r.account_id = :account_id AND r.subscriber_id = :subscriber_id
+            AND r.delete_date IS NULL AND r.email <> '' AND NOT EXISTS (
+                SELECT 1 FROM held_addresses AS h
+                WHERE h.account_id = :account_id AND h.address = r.email_lower)
         """,
         subscriber_id=subscriber_id,
-    )
-    if found is None or not found[0] or held_address(reading, found[0]) is not None:
-        return None
-    email, *names = found
-    assert email is not None
-    return email, " ".join(filter(None, names))
+    ).then(lambda rows: (rows[0][0], " ".join(filter(None, rows[0][1:]))) if rows else None)
 
 
 def _language(pages: PageSettings, asked: str) -> Language:

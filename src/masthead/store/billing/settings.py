@@ -4,8 +4,9 @@ The functions leave the queued rows of an operation queued.
 """
 
 from masthead.billing.settings import BillingSettings, settings_from
+from masthead.databases.queries import Query
 from masthead.store.books.operation import Operation, Reading
-from masthead.store.setting_texts import stored_texts
+from masthead.store.setting_texts import stored_texts, texts_in
 
 _SETTINGS = "billing settings"
 
@@ -35,6 +36,11 @@ def settings_of(reading: Reading) -> BillingSettings:
         memory[_SETTINGS] = settings_from(stored_texts(reading, "billing_settings").items())
     found: BillingSettings = memory[_SETTINGS]
     return found
+
+
+def settings() -> Query[BillingSettings]:
+    """Return the query of the account's settings, for a batch."""
+    return texts_in("billing_settings").then(lambda texts: settings_from(texts.items()))
 
 
 def begin(change: Operation) -> None:
