@@ -140,7 +140,7 @@ class BillingSettings:
         Language, Reading("Language of documents.", one_of(*get_args(Language)))
     ] = "en"
     language_by_country: Annotated[
-        bool, flag("Whether documents to other countries are in German or English, by the country.")
+        bool, flag("Whether documents abroad are in German or English, by the country.")
     ] = False
     renewal_days: Annotated[
         int,
