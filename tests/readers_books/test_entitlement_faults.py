@@ -21,6 +21,8 @@ from tests.readers_books.entitlement_faults import FAULTS, REFUSED
 from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, fill, of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from masthead.store.entitlement_keys import SigningKey
     from tests.circulation.desk import Desk
 
@@ -31,7 +33,7 @@ _DAY_S = 86_400
 
 
 @pytest.fixture(scope="module")
-def paywall(shared: Desk) -> Desk:
+def site(shared: Desk) -> Desk:
     """The household: Ada has not paid, Dan pauses, Eve cancelled, and somebody was deleted."""
     fill(shared)
     accounts.add_account(shared.store, {"account_id": OTHER})
@@ -50,6 +52,15 @@ def paywall(shared: Desk) -> Desk:
     with shared.connection.transaction():
         shared.connection.change("UPDATE publications SET credit_issues = 0")
     return shared
+
+
+@pytest.fixture
+def paywall(site: Desk) -> Iterator[Desk]:
+    """The household on its day; no key stays, also if a mistake kept it."""
+    site.to(TODAY)
+    yield site
+    for account_id in (ACCOUNT, OTHER):
+        entitlement_keys.stop(site.store, account_id)
 
 
 def let_in(desk: Desk) -> dict[int, list[str] | None]:
@@ -131,15 +142,10 @@ def tell_of_the_token(desk: Desk, key_id: str) -> None:
 
 
 def tell(desk: Desk) -> None:
-    """Tell the whole story, which leaves no key and no code."""
-    desk.to(TODAY)
-    try:
-        tell_of_readers(desk)
-        tell_of_codes(desk)
-        tell_of_keys(desk)
-    finally:
-        for account_id in (ACCOUNT, OTHER):
-            entitlement_keys.stop(desk.store, account_id)
+    """Tell the whole story."""
+    tell_of_readers(desk)
+    tell_of_codes(desk)
+    tell_of_keys(desk)
 
 
 def tell_of_readers(desk: Desk) -> None:
