@@ -93,10 +93,6 @@ def test_credentials_are_found_by_the_index_of_the_keys(loaded: Publisher) -> No
         assert plan(database, sql, values) == [
             "SEARCH k USING INDEX sqlite_autoindex_credentials_1 (key_hash=?)",
             "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)",
-            (
-                "SEARCH p USING INDEX sqlite_autoindex_partners_1 (account_id=? AND partner_id=?) "
-                "LEFT-JOIN"
-            ),
         ]
 
 

@@ -21,12 +21,10 @@ _OF_ACCOUNT = 0
 _NO_ACCOUNT = (0, 0, 0, 0, "", "", None, "", None, None, None, 0, None)
 _FOR_KEYS: dict[Dialect, str] = {
     "sqlite": """
-        SELECT a.account_id, a.is_master AND k.partner_id IS NULL, a.hide_password_md5,
-            a.renewal_code_login, a.time_zone, k.key_hash, coalesce(p.partner_id, 0),
-            coalesce(p.name, ''), p.operations, p.rate,
-            k.login_hash, a.active AND a.api_active, k.ends_at
+        SELECT a.account_id, a.is_master, a.hide_password_md5, a.renewal_code_login, a.time_zone,
+            k.key_hash, coalesce(k.partner_id, 0), '', NULL, NULL, k.login_hash,
+            a.active AND a.api_active, k.ends_at
         FROM credentials AS k JOIN accounts AS a ON a.account_id = k.account_id
-        LEFT JOIN partners AS p ON p.account_id = k.account_id AND p.partner_id = k.partner_id
         WHERE k.key_hash IN (:user, :password)
         """,
     "postgresql": """
@@ -108,7 +106,26 @@ def account_for_credentials(
         if compare_digest(login_hash or _NO_HASH, login):
             is_open = is_open and (ends_at is None or now < ends_at)
             found = Caller._make((*caller, pair)) if is_open else None
+    if found and found.partner_id and connection.dialect == "sqlite":
+        return _with_rights(connection, found)
     return found
+
+
+def _with_rights(connection: Connection, caller: Caller) -> Caller:
+    """Return a partner's caller with the partner's name and rights.
+
+    On SQLite, a query of its own reads them, so that pairs of accounts are found by fewer steps.
+    """
+    name, operations, rate = connection.rows_as(
+        tuple[str, str | None, int | None],
+        """
+        SELECT name, operations, rate FROM partners
+        WHERE account_id = :account_id AND partner_id = :partner_id
+        """,
+        account_id=caller.account_id,
+        partner_id=caller.partner_id,
+    )[0]
+    return caller._replace(is_master=0, partner=name, operations=operations, rate=rate)
 
 
 def replace_credentials(
