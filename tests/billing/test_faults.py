@@ -15,7 +15,7 @@ from tests.billing.story_of_renewals import tell as tell_of_renewals
 from tests.long import LONG_ON_SQLITE, ONLY_LONG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from tests.circulation.desk import Desk
     from tests.circulation.faults import Plant
@@ -29,6 +29,14 @@ ALWAYS_FOUND = {
     "shipping stays when an invoice is taken back",
 }
 """Faults that the short form plants too."""
+
+
+def _each(faults: Iterable[str]) -> pytest.MarkDecorator:
+    """Run a test with each of the faults; most of them in the long form only."""
+    return pytest.mark.parametrize(
+        "fault",
+        [pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG) for fault in faults],
+    )
 
 
 @LONG_ON_SQLITE
@@ -48,10 +56,7 @@ def test_the_story_of_renewals_is_what_the_model_says(shared: Desk) -> None:
 
 
 @LONG_ON_SQLITE
-@pytest.mark.parametrize(
-    "fault",
-    [pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG) for fault in FAULTS],
-)
+@_each(FAULTS)
 def test_the_story_finds_each_fault(
     shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,13 +64,7 @@ def test_the_story_finds_each_fault(
 
 
 @LONG_ON_SQLITE
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG)
-        for fault in FAULTS_OF_REMINDERS
-    ],
-)
+@_each(FAULTS_OF_REMINDERS)
 def test_the_story_of_reminders_finds_each_fault(
     shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,13 +72,7 @@ def test_the_story_of_reminders_finds_each_fault(
 
 
 @LONG_ON_SQLITE
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(fault, marks=() if fault in ALWAYS_FOUND else ONLY_LONG)
-        for fault in FAULTS_OF_SALES
-    ],
-)
+@_each(FAULTS_OF_SALES)
 def test_the_story_of_renewals_finds_each_fault(
     shared: Desk, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

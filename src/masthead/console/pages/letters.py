@@ -46,7 +46,8 @@ def send(request: PageRequest) -> Response:
         raise NotFound("there is no such kind of letters")
     if not form["sure"]:
         due = _due(request.books)
-        form.refuse("", due.why_not) if due.why_not else None
+        if due.why_not:
+            form.refuse("", due.why_not)
         will = next((each for each in due.counts if each.kind == kind), None)
         return _shown(request, form, 400 if due.why_not else 200, will=will)
     of_day = f"{_PATH}/day?kind={kind}&day={request.account.today}"
