@@ -30,7 +30,7 @@ def of_product(desk: Desk) -> dict[str, Any]:
     for row in table("revenue"):
         key = row["term_id"], row["kind"]
         booked[key] = booked.get(key, 0) + row["cents"]
-    paid = {row["order_id"]: row["paid_on"] for row in table("orders")}
+    orders = {row["order_id"]: row for row in table("orders")}
     numbers = {row["invoice_id"]: number for number, row in enumerate(invoices_of(desk))}
     return {
         "claims": [
@@ -50,9 +50,14 @@ def of_product(desk: Desk) -> dict[str, Any]:
                 row["tax"],
                 row["total"],
                 row["open_cents"],
-                paid[row["order_id"]] is not None if row["order_id"] else not row["open_cents"],
+                orders[row["order_id"]]["paid_on"] is not None
+                if row["order_id"]
+                else not row["open_cents"],
             )
             for row in invoices_of(desk)
+        ],
+        "orders": [
+            orders[row["order_id"]]["subscriber_id"] for row in invoices_of(desk) if row["order_id"]
         ],
         "credit notes": [row["total"] for row in table("invoices") if row["kind"] == "credit_note"],
         "payments": [
@@ -121,6 +126,7 @@ def of_model(model: Billing) -> dict[str, Any]:
             )
             for each in model.invoices
         ],
+        "orders": [each.payer for each in model.invoices if not each.is_fee],
         "credit notes": model.credit_notes,
         "payments": [
             (each.payer, each.kind, each.day, each.cents, each.fee, each.left)

@@ -60,7 +60,7 @@ FAULTS_OF_SALES: dict[str, Plant] = {
     "what was announced stays with the merged subscription": _stays(
         "UPDATE announced_renewals SET subscription_id = :one"
     ),
-    "a renewal is billed to a payer who was merged": _stays(
+    "an order stays with a payer who was merged": _stays(
         "UPDATE orders SET subscriber_id = :kept, commit_id = :commit_id"
     ),
 }
