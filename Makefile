@@ -22,7 +22,7 @@
 #   make prove-tests   what the long form of the tests adds to `make test`: 15 minutes
 #   make test-long     `make test` and `make prove-tests` at once, for CI: each process of the tests
 #                      needs 15 seconds before its first test
-#   WORKERS=2          with any target: how many processes run the tests
+#   PROCESSES=2        with any target: how many processes run the tests
 #   make prove         prove-tests, and then hours of proofs: prove-every (many random cases, and
 #                      tests on PostgreSQL that otherwise run on SQLite alone), prove-schedules
 #                      (SCHEDULES=100000) and prove-kills (ROUNDS=200, SEED=1) of the change feed,
@@ -56,7 +56,7 @@ CODE = $(wildcard src tests benchmarks docs schema)
         bench audit lock install install-dev clean
 
 # For two processors. A test waits a fifth of its time: for another process, or for the database.
-N = $(or $(WORKERS),3)
+N = $(or $(PROCESSES),3)
 
 # `make test` leaves these to separate targets.
 APART = $(addprefix --ignore tests/,system citus release pipelines)
@@ -96,7 +96,7 @@ imports: install-dev
 	$(BIN)/lint-imports
 
 tests: install-dev
-	$(BIN)/pytest -n $(or $(WORKERS),4) --dist worksteal $(FORM) \
+	$(BIN)/pytest -n $(or $(PROCESSES),4) --dist worksteal $(FORM) \
 		$(if $(ARGS),$(ARGS),$(APART))
 
 lock-check: install-dev

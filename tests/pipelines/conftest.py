@@ -26,5 +26,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is sent to the makers of a tool, and nothing is read from or left in a home."""
     monkeypatch.setenv("RUNTIME__DLTHUB_TELEMETRY", "false")
     monkeypatch.setenv("RUNTIME__LOG_LEVEL", "ERROR")
+    # dlt takes its settings from variables of these names, also without a prefix.
+    monkeypatch.delenv("WORKERS", raising=False)
     monkeypatch.setenv("DLT_DATA_DIR", str(tmp_path / "dlt"))
     monkeypatch.chdir(tmp_path)
