@@ -8,7 +8,7 @@ from typing import Literal
 
 from masthead import __version__
 
-Extra = Literal["billing", "duckdb", "mirror", "plots", "server"]
+Extra = Literal["billing", "duckdb", "mirror", "plots", "server", "singer"]
 
 WHEEL = f"masthead-{__version__}-py3-none-any.whl"
 """The name of the release's file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -67,6 +68,23 @@ def test_what_may_pass_is_tried_again(
     service = serve(in_turn(refused(status, **AT_ONCE), refused(status, **AT_ONCE), GOOD))
     assert ask(connect(service.url, patience_s=5.0)) == []
     assert len(service.asked) == 3
+
+
+@each_way
+def test_each_retry_is_logged(
+    connect: Connect,
+    serve: Serve,
+    ask: Callable[[Client], object],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """rules, "Client: what is tried again": with the reason and the wait, without the query."""
+    service = serve(in_turn(refused(503, **AT_ONCE), refused(429, **AT_ONCE), GOOD))
+    ask(connect(service.url, patience_s=5.0))
+    said = [each.getMessage() for each in caplog.records if each.name == "masthead.client"]
+    assert [re.sub(r"^/2/\w+/?|0\.\d", "…", line) for line in said] == [
+        "…: 503: no; the next attempt is in … s",
+        "…: 429: no; the next attempt is in … s",
+    ]
 
 
 @each_way

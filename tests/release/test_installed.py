@@ -111,6 +111,16 @@ def test_the_command_without_its_packages_says_what_to_install(
         )
 
 
+def test_the_tap_without_its_extra_says_what_to_install(client: Environment) -> None:
+    """decisions, "What an installation holds"."""
+    done = client.run("tap-masthead", "--config", "masthead.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "tap-masthead needs the package singer_sdk, which is not installed: with the file of the "
+        f"release, pip install './{WHEEL}[singer]' installs it\n"
+    )
+
+
 def test_the_mirror_keeps_a_copy_without_the_packages_of_a_server(
     mirror: Environment, demo: str, postgres: Databases
 ) -> None:

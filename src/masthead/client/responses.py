@@ -63,6 +63,8 @@ _PARAMETER = re.compile(
     re.VERBOSE,
 )
 
+_log = logging.getLogger("masthead.client")
+
 Result = TypeVar("Result")
 
 
@@ -129,7 +131,7 @@ def retry_policy(patience_s: float) -> dict[str, Any]:
 
     After ServiceUnreachable and TooManyRequests, a request is retried with exponential backoff and
     jitter, or after ``Retry-After``, up to ``patience_s`` seconds after the first attempt
-    (rules, "Client: what is tried again").
+    (rules, "Client: what is tried again"). Each retry is logged.
     """
     backoff = wait_random_exponential(FIRST_WAIT_S, LONGEST_WAIT_S)
     jitter = wait_random(0, FIRST_WAIT_S)
@@ -142,9 +144,15 @@ def retry_policy(patience_s: float) -> dict[str, Any]:
     return {
         "retry": retry_if_exception_type(_PASSING),
         "wait": wait_s,
+        "before_sleep": _log_retry,
         "stop": stop_before_delay(patience_s),
         "reraise": True,
     }
+
+
+def _log_retry(state: RetryCallState) -> None:
+    failure = state.outcome.exception() if state.outcome else None
+    _log.warning("%s; the next attempt is in %.1f s", failure, state.upcoming_sleep)
 
 
 def build_request(
