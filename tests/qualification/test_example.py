@@ -8,15 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from openpyxl import load_workbook
 
 from masthead.books import audit_report, issues
 from tests.circulation.desk import at_desk
+from tests.circulation.shop import refused, run
 from tests.long import LONG_ON_SQLITE
 from tests.qualification.faults import FAULTS
 from tests.qualification.pumps import ISSUES, Pumps, check, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.circulation.desk import Desk
     from tests.circulation.faults import Plant
@@ -63,6 +66,27 @@ def test_a_sample_is_drawn_by_its_seed_with_all_evidence(pumps: Pumps) -> None:
     assert "number 2 on, by the seed 7" in made.report.summary[0]
     drawn = audit_report.sample(books, ISSUES["March"], 3)
     assert audit_report.sample(books, ISSUES["March"], 3, drawn.seed) == drawn
+
+
+def test_a_sample_is_written_to_files_and_not_on_the_terminal(pumps: Pumps, tmp_path: Path) -> None:
+    """qualification, "The audit report": a table as CSV, and a workbook that only its owner reads.
+
+    The terminal has what the sample was drawn by, and nothing about readers.
+    """
+    asked = ("qualification", "sample", ISSUES["March"], "--every=3", "--seed=7")
+    table_file, book = tmp_path / "sample.csv", tmp_path / "sample.xlsx"
+    printed = run(pumps.desk.url, *asked, f"--csv={table_file}", f"--xlsx={book}")
+    made = audit_report.sample(pumps.desk.books, ISSUES["March"], 3, 7).report
+    assert printed == list(made.summary)
+    head, *rows = load_workbook(book)["Sample"].iter_rows(values_only=True)
+    assert list(head) == [column.name for column in made.columns]
+    assert [(row[0], row[3], f"{row[10]:%Y-%m-%d}", row[12]) for row in rows] == [
+        (row[0], row[3], row[10], row[12]) for row in made.rows
+    ]
+    assert len(table_file.read_text(encoding="utf-8").splitlines()) == len(made.rows) + 1
+    assert [path.stat().st_mode & 0o077 for path in (table_file, book)] == [0, 0]
+    said = refused(pumps.desk.url, *asked, "--xlsx=a.csv", exit_status=2)
+    assert said == "--xlsx: the name of a.csv must end in .xlsx\n"
 
 
 def test_a_report_without_a_file_is_counted_now(pumps: Pumps) -> None:

@@ -7,9 +7,8 @@ import click
 from masthead.books import audit_report
 from masthead.circulation.tables import lines
 from masthead.cli.books_options import ID, account_options, books_of
+from masthead.cli.report_files import FILE, check_workbook, write_files
 from masthead.contract.printable import printable
-from masthead.private_files import new_file
-from masthead.reporting.csv_files import write_csv
 
 
 @click.command("sample")
@@ -30,8 +29,14 @@ from masthead.reporting.csv_files import write_csv
 @click.option(
     "--csv",
     "csv_path",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Write the sample to this file and not on the terminal.",
+)
+@click.option(
+    "--xlsx",
+    "xlsx_path",
+    type=FILE,
+    help="Write it to this workbook, whose name ends in .xlsx, and not on the terminal.",
 )
 @account_options
 def sample_command(
@@ -39,6 +44,7 @@ def sample_command(
     step: int,
     drawn_by: int | None,
     csv_path: Path | None,
+    xlsx_path: Path | None,
     account: int | None,
     database: str,
 ) -> None:
@@ -47,12 +53,12 @@ def sample_command(
     The records are sorted by subscription, over the main list and the gap lists. The first one is
     drawn by a seed, which is printed: the same seed draws the same records again.
     """
+    check_workbook(xlsx_path)
     made = audit_report.sample(books_of(account, database), issue_id, step, drawn_by)
-    if csv_path is None:
+    if csv_path is None and xlsx_path is None:
         for line in lines(made.report):
             click.echo(line)
         return
-    with new_file(csv_path) as out:
-        write_csv(made.report, out)
+    write_files(made.report, csv_path, xlsx_path)
     for line in made.report.summary:
         click.echo(printable(line))

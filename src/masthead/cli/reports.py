@@ -10,19 +10,16 @@ from masthead.books import Books, audit_report, reports
 from masthead.circulation.tables import Report, lines
 from masthead.cli.books_options import Day
 from masthead.cli.options import setting
+from masthead.cli.report_files import FILE, check_workbook, make_again, write_files
 from masthead.cli.stores import opened
 from masthead.contract.moments import is_day
 from masthead.errors import BadUsage
 from masthead.extras import install
-from masthead.private_files import make_file, new_file
-from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
-from masthead.reporting.xlsx_files import write_xlsx
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _ID = click.IntRange(0, 2**63 - 1)
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _ENDINGS = (".svg", ".png")
 _WIDTH = "900"
 
@@ -46,17 +43,17 @@ def _asked(command: Command) -> Command:
 def _written(command: Command) -> Command:
     """Add the options of the files that all reports can write."""
     options = (
-        click.option("--csv", "csv_path", type=_FILE, help="Also write the table to this file."),
+        click.option("--csv", "csv_path", type=FILE, help="Also write the table to this file."),
         click.option(
             "--xlsx",
             "xlsx_path",
-            type=_FILE,
+            type=FILE,
             help="Also write it to this workbook, whose name ends in .xlsx.",
         ),
         click.option(
             "--plot",
             "plot_path",
-            type=_FILE,
+            type=FILE,
             help="Also draw it into this file, whose name ends in .svg, or in .png with the extra "
             "plots.",
         ),
@@ -178,8 +175,7 @@ def _books(
         raise BadUsage("name the account with --account")
     if plot_path and plot_path.suffix.lower() not in _ENDINGS:
         raise BadUsage(f"--plot: the name of {plot_path} must end in .svg or .png")
-    if xlsx_path and xlsx_path.suffix.lower() != ".xlsx":
-        raise BadUsage(f"--xlsx: the name of {xlsx_path} must end in .xlsx")
+    check_workbook(xlsx_path)
     return Books(opened(database), account)
 
 
@@ -200,12 +196,7 @@ def _show(
     """Print a report and write its files."""
     for line in lines(made):
         click.echo(line)
-    if csv_path:
-        with new_file(csv_path) as out:
-            write_csv(made, out)
-    if xlsx_path:
-        _made_again(xlsx_path)
-        write_xlsx(made, xlsx_path)
+    write_files(made, csv_path, xlsx_path)
     if plot_path:
         _draw(made, plot_path)
 
@@ -213,14 +204,8 @@ def _show(
 def _draw(made: Report, path: Path) -> None:
     """Draw a report's chart; raise BadUsage if a PNG needs the extra for plots."""
     drawn = svg(made, width=_WIDTH).encode() if path.suffix.lower() == ".svg" else _png(made)
-    _made_again(path)
+    make_again(path)
     path.write_bytes(drawn)
-
-
-def _made_again(path: Path) -> None:
-    """Make an empty file that only its owner may read, in place of an existing one."""
-    path.unlink(missing_ok=True)
-    make_file(path)
 
 
 def _png(made: Report) -> bytes:
