@@ -140,7 +140,8 @@ class QualifiedSubscription(Struct):
 class AuditFigure(Struct):
     """A row of the audit report of an issue, written with its file and never changed.
 
-    Before that, the rows say why readers of the issue before do not get this one.
+    Before that, rows of the part ``noted removal`` say why readers of the issue before do not get
+    this one; the figures replace them.
     """
 
     issue_id: Key

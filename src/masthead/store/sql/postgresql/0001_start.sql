@@ -1680,7 +1680,8 @@ CREATE INDEX qualified_subscriptions_by_list
     ON qualified_subscriptions (account_id, lapsed_by) WHERE lapsed_by IS NOT NULL;
 
 -- The figures of the audit report of an issue, written with its file and never changed. Before
--- that, why readers of the issue before do not get this one. position: of the row in the report.
+-- that, rows of the part 'noted removal' say why readers of the issue before do not get this one:
+-- they are made with each list, and the figures replace them. position: of the row in the report.
 CREATE TABLE audit_figures (
     account_id BIGINT NOT NULL,
     issue_id BIGINT NOT NULL,
