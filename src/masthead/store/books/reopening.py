@@ -127,7 +127,7 @@ class Undoing:
             names.append(f"and {len(found) - _NAMED_MAX} more such subscriptions")
         refusal = (
             f"{self._issue.title} cannot be reopened: subscriptions that would get an issue back "
-            "are not as they were when it was closed"
+            "are not as they were when it was closed:"
         )
         raise BadInput("\n".join([refusal, *names]))
 
