@@ -43,6 +43,7 @@ COLUMNS = {
     "sample_data": 3,
     "singer": 5,
     "store": 2,
+    "tap": 5,
     "web": 0,
 }
 """Where each room stands from left to right, so that no arrow crosses the box of another room."""

@@ -1,4 +1,4 @@
-"""The commands of an installation: ``python -m masthead`` is ``masthead``."""
+"""`python -m masthead` is the command `masthead`."""
 
 import sys
 
@@ -22,21 +22,6 @@ def main() -> None:
         )
         sys.exit(2)
     cli.main()
-
-
-def tap() -> None:
-    """Run the command ``tap-masthead``; exit with 2 if its extra is not installed."""
-    try:
-        from masthead.singer import TapMasthead  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("masthead"):
-            raise
-        sys.stderr.write(
-            f"tap-masthead needs the package {error.name}, which is not installed: with the file "
-            f"of the release, {install('singer')} installs it\n"
-        )
-        sys.exit(2)
-    TapMasthead.cli()
 
 
 if __name__ == "__main__":

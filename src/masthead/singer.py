@@ -181,7 +181,3 @@ def _value(field: Field, value: Any) -> Any:
         case list() | tuple() if isinstance(field.kind, Many):
             return [_shown(field.kind.shape, inner) for inner in value]
     return value
-
-
-if __name__ == "__main__":
-    TapMasthead.cli()

@@ -78,7 +78,7 @@ class Tapped:
         settings = {"base_url": source.url, "key": source.key, "login": source.login}
         config = self.folder / "config.json"
         config.write_text(json.dumps({**settings, "patience_s": 0}))
-        command = [sys.executable, "-m", "masthead.singer", "--config", str(config)]
+        command = [sys.executable, "-m", "masthead.tap", "--config", str(config)]
         if self.state:
             state = self.folder / "state.json"
             state.write_text(json.dumps(self.state))

@@ -155,7 +155,7 @@ def test_the_catalog_names_keys_and_streams(tmp_path: Path) -> None:
     """decisions, "Pipelines: the tap for Singer"."""
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"base_url": "http://127.0.0.1:1", "key": "k", "login": "l"}))
-    command = [sys.executable, "-m", "masthead.singer", "--discover", "--config", str(config)]
+    command = [sys.executable, "-m", "masthead.tap", "--discover", "--config", str(config)]
     done = subprocess.run(command, capture_output=True, check=True)
     keys = {s["tap_stream_id"]: s["key_properties"] for s in json.loads(done.stdout)["streams"]}
     assert keys == {
