@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from configparser import ConfigParser
@@ -16,6 +17,7 @@ import pytest
 from masthead.cli import cli
 from masthead.settings import SETTINGS
 from tests.house import ROOT
+from tests.servers import serving
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,6 +133,37 @@ def test_the_unit_calls_a_command_that_there_is_with_settings_that_there_are(tex
     check_command(words)
     named = set(re.findall(r"^Environment=(\w+)=", text, re.MULTILINE))
     assert named <= {setting.variable for setting in SETTINGS.values()}
+
+
+@pytest.mark.parametrize(
+    "text", [UNIT, CONSOLE_UNIT, READERS_UNIT], ids=["server", "console", "readers"]
+)
+def test_a_service_is_started_again_until_its_database_is_there(text: str) -> None:
+    """rules, "As a service"."""
+    assert unit(text, "Unit")["StartLimitIntervalSec"] == "0"
+    assert unit(text)["Restart"] == "on-failure"
+    assert unit(text)["RestartSec"] == "5"
+    assert unit(text)["LogRateLimitIntervalSec"] == "0"
+    assert "    restart: unless-stopped" in COMPOSE.splitlines()
+
+
+def test_the_health_check_of_the_image_finds_out_whether_the_server_answers(
+    tmp_path: Path,
+) -> None:
+    """rules, "As a service"."""
+    check = dict(instructions())["HEALTHCHECK"]
+    program, *words = re.findall(r'"([^"]*)"', check[check.index("CMD") :])
+    assert program == "python"
+    url = f"sqlite:///{tmp_path / 'masthead.db'}"
+    with serving(url) as server, socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        addresses = {server.address[1]: 0, closed.getsockname()[1]: 1}
+        for port, status in addresses.items():
+            command = [word.replace(":8000/", f":{port}/") for word in words]
+            done = subprocess.run(
+                [sys.executable, *command], capture_output=True, timeout=60, check=False
+            )
+            assert done.returncode == status, done.stderr
 
 
 def test_the_unit_waits_longer_than_the_server_drains() -> None:
