@@ -80,6 +80,11 @@ def test_a_form_is_set_and_shown(press: Desk, tmp_path: Path) -> None:
     ]
     assert shown[-1].endswith("by Ben")
     assert run("show", "2") == ["the reader has no qualification"]
+    for words, why in (
+        (("99",), "no subscriber 99; `masthead sub"),
+        (("2", "99"), "no publication 99"),
+    ):
+        assert why in refused(press.url, "qualification", "show", *words)
 
 
 @pytest.mark.parametrize(

@@ -54,14 +54,23 @@ def _cancel(browser: Browser) -> None:
     browser.read_until(".summary", "ends")
 
 
+def _compare(browser: Browser) -> None:
+    browser.follow("Compare the two")
+    browser.read_until("main", "This will happen")
+
+
 def _close(browser: Browser) -> None:
     browser.click("tbody th a")
     browser.follow("Look at what closing gives")
     browser.read_until("h1", "Close")
 
 
-def _closed(browser: Browser) -> None:
-    browser.run("[...document.querySelectorAll('table')].at(-1).querySelector('th a').click()")
+def _closed(browser: Browser, words: str = "not yet") -> None:
+    """Open the newest closed issue whose row has the words; by default, one without its file."""
+    browser.run(
+        "[...[...document.querySelectorAll('table')].at(-1).querySelectorAll('tbody tr')]"
+        f".find(each => each.textContent.includes({words!r})).querySelector('th a').click()"
+    )
     browser.read_until("h1", "closed")
 
 
@@ -72,7 +81,7 @@ def _gap(browser: Browser) -> None:
 
 
 def _reopen(browser: Browser) -> None:
-    _closed(browser)
+    _closed(browser, "Weekly")
     browser.follow("Look at what reopening undoes")
     browser.read_until("h1", "Reopen")
 
@@ -118,6 +127,12 @@ def _counted(browser: Browser) -> None:
     browser.read_until("#counted", "Counted")
 
 
+def _lapsing(browser: Browser) -> None:
+    _counted(browser)
+    browser.click("a[href*='/lapses']")
+    browser.read_until("h1", "Metal & Lathe")
+
+
 PAGES = (
     Shown("today", "Today", "/", _counted),
     Shown("find", "Find", "/find?q=adams"),
@@ -125,7 +140,9 @@ PAGES = (
     Shown("correct", "Correct a subscriber", "/subscribers/1/edit"),
     Shown("address", "Correct an address", "/addresses/1/edit"),
     Shown("merge", "Merge two readers", "/subscribers/1/merge"),
-    Shown("merge-sentence", "Before two readers are merged", "/subscribers/1/merge?other=2"),
+    Shown(
+        "merge-sentence", "Before two readers are merged", "/subscribers/1/merge?other=2", _compare
+    ),
     Shown("login", "A new code or password", "/subscribers/1/login"),
     Shown("erase", "Erase a subscriber", "/subscribers/1/erase"),
     Shown("change", "Change a subscription", "/subscriptions/1/set"),
@@ -164,6 +181,12 @@ PAGES = (
     Shown("renewals", "Renewals", "/renewals", _counted),
     Shown("letters", "Before letters are written", "/renewals", _letters),
     Shown("effort", "Letters of a publication", "/renewals/1/effort"),
+    Shown("other-letters", "Welcome and other letters", "/renewals/letters", _counted),
+    Shown("free-titles", "Free titles", "/qualification", _counted),
+    Shown("free-title-effort", "An effort of a free title", "/qualification/4/effort"),
+    Shown("lapsing", "Whose copies end in a month", "/qualification", _lapsing),
+    Shown("qualifications", "The qualifications of a reader", "/subscribers/60/qualifications"),
+    Shown("qualify", "A form for the telephone", "/subscribers/60/qualify?publication=4"),
     Shown("reports", "Reports", "/reports"),
     *(
         Shown(f"report-{kind}", f"Report: {kind.replace('-', ' ')}", f"/reports/{kind}", _counted)
@@ -173,6 +196,7 @@ PAGES = (
     Shown("lists", "Lists", "/lists"),
     Shown("list", "A list", "/lists/112"),
     Shown("partners", "Partners", "/partners"),
+    Shown("partner-new", "Add a partner", "/partners/new"),
     Shown("loads", "Loads", "/loads"),
     Shown("feed", "Feed", "/feed"),
     Shown("log", "Log", "/audit"),

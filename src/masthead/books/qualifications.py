@@ -25,7 +25,9 @@ from masthead.contract.printable import single_spaced
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput
 from masthead.store.books import qualifications as stored
+from masthead.store.books.contact_details import names_of
 from masthead.store.books.extendable_subscriptions import usual_address
+from masthead.store.books.issue import check_publication
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
 from masthead.store.books.order_terms import publication_of
@@ -331,9 +333,16 @@ class _Adding:
 
 
 def of_reader(books: Books, subscriber_id: int, publication_id: int | None = None) -> list[Shown]:
-    """Return the qualifications of a reader, the newest day first: all, or of one publication."""
+    """Return the qualifications of a reader, the newest day first: all, or of one publication.
+
+    Raises NotFound if there is no such subscriber, or no such publication.
+    """
     with books.read() as reading:
         found = stored.qualifications_of(reading, subscriber_id, publication_id)
+        if not found:
+            names_of(reading, subscriber_id)
+        if not found and publication_id is not None:
+            check_publication(reading, publication_id)
         words = stored.words_of(reading) if found else Words()
         return [
             Shown(

@@ -274,7 +274,7 @@ pages = [
             "/qualification",
             "Asking to qualify again",
             "effort",
-            "Who is late gets the last effort that is due, never an earlier one.",
+            "A late reader gets the last effort that is due, never an earlier one.",
             (
                 Field("days_before", "Days before the end", "number"),
                 Field("way", "Way", "choice", "", tuple(WAYS.items())),

@@ -188,7 +188,7 @@ pages = [
             "/renewals",
             "Letters of a publication",
             "letter",
-            "Who is late gets the letter that fits what is left now, never an earlier one.",
+            "A late reader gets the letter that fits what is left now, never an earlier one.",
             (
                 Field(
                     "issues_left",
