@@ -13,6 +13,7 @@ from masthead.books import (
 )
 from masthead.books.bank_imports import import_file
 from masthead.books.debit_returns import import_report
+from masthead.errors import BadInput
 from tests.bank_files.debits import Status, report
 from tests.billing import debits
 from tests.billing.bureau import accounts, order, refused
@@ -121,22 +122,45 @@ def test_the_same_report_again_changes_nothing(handed_in: Desk, tmp_path: Path) 
     assert handed_in.everything() == before
 
 
+@pytest.mark.parametrize("leave", [False, True])
 def test_an_unknown_claim_is_one_sentence_and_changes_nothing(
+    handed_in: Desk, tmp_path: Path, *, leave: bool
+) -> None:
+    """decisions, "A report with claims of others"."""
+    before = handed_in.everything()
+    for text, named in (
+        (report(MESSAGE, claims=[Status("OTHER-1")]), "OTHER-1"),
+        (report(MESSAGE, claims=[Status("OTHER-1"), Status("OTHER-2")]), "OTHER-1 and 1 more"),
+        (report("MH1", group=Status("")), "MH1"),
+        (report(MESSAGE, batch=Status(f"{MESSAGE}-B2B-FRST")), f"{MESSAGE}-B2B-FRST"),
+        (report(MESSAGE, batch=Status("B")), "B"),
+    ):
+        with pytest.raises(BadInput) as error:
+            import_report(handed_in.books, _report(tmp_path, text), leave_unknown=leave)
+        assert str(error.value) == (
+            f"report.xml names {named}, which this account never handed in to the bank"
+        )
+        assert error.value.code == ""
+    assert handed_in.everything() == before
+
+
+def test_an_unknown_claim_beside_known_ones_is_left_out_only_where_that_is_said(
     handed_in: Desk, tmp_path: Path
 ) -> None:
-    text = report(MESSAGE, claims=[Status("OTHER-1")])
+    """decisions, "A report with claims of others"."""
+    both = report(MESSAGE, claims=[Status(FIRST, "AM04"), Status("OTHER-1")])
+    path = _report(tmp_path, both)
     before = handed_in.everything()
-    done = import_report(handed_in.books, _report(tmp_path, text))
-    assert done.sentence == (
-        "returns of report.xml: 1 of no claim of this account, such as OTHER-1"
-    )
-    for unknown in (
-        report("MH1", group=Status("")),
-        report(MESSAGE, batch=Status(f"{MESSAGE}-B2B-FRST")),
-        report(MESSAGE, batch=Status("B")),
-    ):
-        assert len(import_report(handed_in.books, _report(tmp_path, unknown)).unknown) == 1
+    with pytest.raises(BadInput, match="names OTHER-1, which this account never") as error:
+        import_report(handed_in.books, path)
+    assert error.value.code == "claims_not_handed_in"
     assert handed_in.everything() == before
+    done = import_report(handed_in.books, path, leave_unknown=True)
+    assert ([each.claim.end_to_end_id for each in done.returned], done.unknown) == (
+        [FIRST],
+        ["OTHER-1"],
+    )
+    assert claims(handed_in, "status") == [("returned",), ("sent",)]
 
 
 @pytest.mark.parametrize(

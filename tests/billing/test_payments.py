@@ -17,13 +17,17 @@ PAID = {"bank": 1284, "deferred": -1200, "tax": -84}
 
 
 def test_an_order_makes_an_invoice_with_its_number_on_the_purchase(bureau: Desk) -> None:
+    """billing, "Invoice"; decisions, "What a purchase of the books shows"."""
     one = order(bureau)
     found = shown(bureau, one)
     assert found.invoice.number_text == "2026-000001"
     assert found.invoice.due_on == "2026-04-29"
     assert (found.invoice.net, found.invoice.tax, found.invoice.total) == (1200, 84, 1284)
     assert found.invoice.open_cents == 1284
-    assert [each["invoice_id"] for each in bureau.table("purchases")] == ["2026-000001"]
+    (purchase,) = bureau.table("purchases")
+    assert purchase["invoice_id"] == "2026-000001"
+    assert (purchase["name"], purchase["product_total"]) == ("Tide for a year", "12.00")
+    assert purchase["total"] == "12.84"
     assert accounts(bureau) == BILLED
     assert money(bureau, one) == {}
 

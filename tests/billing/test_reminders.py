@@ -102,6 +102,20 @@ def test_the_list_says_who_how_much_and_up_to_which_day_payments_are_read(bureau
     )
     assert bureau.table("reminders") == []
 
+    # A bank's file can have a value date that is still to come.
+    bureau.put("bank_files", bank_file_id=1, name="a.sta", digest="a")
+    for number, day in enumerate(("2026-05-08", "2026-05-10"), 1):
+        bureau.put(
+            "bank_entries",
+            bank_entry_id=number,
+            bank_file_id=1,
+            fingerprint=day,
+            value_date=day,
+            cents=1,
+            status="unknown",
+        )
+    assert reminders.due(bureau.books).read_until == "2026-05-08"
+
 
 def test_a_payment_between_the_list_and_the_letters_counts(bureau: Desk) -> None:
     """decisions, "What was seen of reminders is what is sent"."""

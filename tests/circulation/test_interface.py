@@ -264,6 +264,7 @@ def test_billing_shows_in_purchases_orders_and_subscriptions(partner: Partner) -
     number = purchase["invoice_id"]
     assert number.endswith("-000001")
     assert (purchase["total"], purchase["payment_type"]) == ("37.45", "")
+    assert (purchase["product_total"], purchase["name"]) == ("35.00", "Year")
     assert partner.subscription(1)["paid_issues_left"] == "0"
 
     # A part changes nothing that partners see; the rest pays for the issues.

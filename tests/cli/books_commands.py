@@ -18,7 +18,7 @@ MONTH = "2190-01"
 
 REFUSED = {
     *("billing close", "mail cancel", "mail release"),
-    *("debit run", "debit file", "debit cancel", "debit collected"),
+    *("debit run", "debit file", "debit cancel", "debit collected", "debit returns"),
 }
 """What works on a small publisher only after a month, after a mail, or in euros."""
 

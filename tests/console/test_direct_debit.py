@@ -226,7 +226,13 @@ def test_what_the_bank_refused_is_shown_before_it_is_taken_back(
     hand_in(finance, collected_on=DAY)
     (claim,) = collector.table("claims")
     message = str(claim["end_to_end_id"]).rpartition("-")[0]
-    text = report(message, claims=[Status(str(claim["end_to_end_id"]), "AC04")]).encode()
+    own = Status(str(claim["end_to_end_id"]), "AC04")
+    both = report(message, claims=[own, Status("OTHER-1")]).encode()
+    page = text_of(send_file(finance, both).text)
+    assert "1 invoice of 12.84 EUR comes back, 1 claim of others was not handed in" in page
+    others = report(message, claims=[Status("OTHER-1")]).encode()
+    assert "names OTHER-1, which this account never" in refused(send_file(finance, others))
+    text = report(message, claims=[own]).encode()
     shown = send_file(finance, text)
     page = text_of(shown.text)
     assert "1 invoice of 12.84 EUR comes back." in page

@@ -85,13 +85,19 @@ class Imported(NamedTuple):
 
 
 def import_report(
-    books: Books, path: Path, *, name: str | None = None, dry_run: bool = False
+    books: Books,
+    path: Path,
+    *,
+    name: str | None = None,
+    leave_unknown: bool = False,
+    dry_run: bool = False,
 ) -> Imported:
     """Read a status report of the bank, pain.002, and take back what it refuses.
 
     ``name`` is the name that it had where it came from, by default that of ``path``.
-    The same report again changes nothing, and neither does an unknown claim. Raises BadInput, with
-    the line, for a file that is not pain.002 or cannot be read.
+    The same report again changes nothing. Raises BadInput for a report that names what this account
+    never handed in; ``leave_unknown`` leaves such claims out, and takes back the others. Raises
+    BadInput, with the line, for a file that is not pain.002 or cannot be read.
     """
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file")
@@ -102,9 +108,23 @@ def import_report(
         check_bills(change)
         rejections = _with_name(name or str(path), pain002.read(file))
         done = _import(change, name or path.name, rejections)
+        _check_unknown(done, leave=leave_unknown)
         if done.returned:
             change.say(done.sentence)
     return done
+
+
+def _check_unknown(done: Imported, *, leave: bool) -> None:
+    """Refuse a report of claims that were never handed in: it may be that of another account."""
+    has_own = bool(done.returned or done.known)
+    if not done.unknown or (leave and has_own):
+        return
+    first, more = printable(done.unknown[0]), len(done.unknown) - 1
+    which = f"{first} and {more} more" if more else first
+    said = f"{printable(done.name)} names {which}, which this account never handed in to the bank"
+    if has_own:
+        raise BadInput(said, code="claims_not_handed_in")
+    raise BadInput(said)
 
 
 def _with_name(name: str, found: Iterator[Rejection]) -> Iterator[Rejection]:

@@ -151,20 +151,30 @@ def collected(run_id: int, day: str, account: int | None, database: str, *, dry_
 
 @debit_group.command("returns")
 @click.argument("path", type=_FILE, metavar="FILE")
+@click.option(
+    "--leave-unknown",
+    is_flag=True,
+    help="Leave out claims that this account never handed in, such as those of an earlier system.",
+)
 @dry_run
 @account_options
-def returns(path: Path, account: int | None, database: str, *, dry_run: bool) -> None:
+def returns(
+    path: Path, account: int | None, database: str, *, leave_unknown: bool, dry_run: bool
+) -> None:
     """Read what the bank refuses or gives back (pain.002): these invoices are open again.
 
     Returns in a statement (camt.053, camt.054) come by `masthead payment import`. The same file
-    again changes nothing. After returns in a row (`mandate_rests_after`), a mandate rests.
+    again changes nothing. A report with a claim that this account never handed in is refused.
+    After returns in a row (`mandate_rests_after`), a mandate rests.
     """
-    done = debit_returns.import_report(books_of(account, database), path, dry_run=dry_run)
+    done = debit_returns.import_report(
+        books_of(account, database), path, leave_unknown=leave_unknown, dry_run=dry_run
+    )
     click.echo(printable(done.sentence))
     for each in done.returned[:_SHOWN_MAX]:
         click.echo(f"  {printable(each.sentence)}")
     if len(done.returned) > _SHOWN_MAX:
         click.echo(f"  and {len(done.returned) - _SHOWN_MAX} more")
     for unknown in done.unknown[:_SHOWN_MAX]:
-        click.echo(f"  {printable(unknown)} is no claim of this account: nothing was changed")
+        click.echo(f"  {printable(unknown)} is no claim of this account: it is left out")
     end_of(dry_run=dry_run)

@@ -18,6 +18,7 @@ HINTS = {
     "books_elsewhere": "`masthead books open --account {account}` opens the books",
     "cancelled": "`masthead order add` takes an order",
     "cancelled_meanwhile": "`masthead subscription uncancel {subscription}` undoes it",
+    "claims_not_handed_in": "--leave-unknown leaves it out, and takes back the others",
     "copies_of_term": "--free adds free copies, --convert converts what is left",
     "cut_off": "--allow-truncated loads it",
     "database_exists": "--replace replaces it",

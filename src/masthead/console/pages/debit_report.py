@@ -13,7 +13,11 @@ _SHOWN = 100
 
 def _read(books: Books, sent: SentFiles) -> Imported:
     return debit_returns.import_report(
-        books, sent.paths["file"], name=sent.names["file"], dry_run=sent.dry_run
+        books,
+        sent.paths["file"],
+        name=sent.names["file"],
+        leave_unknown=True,
+        dry_run=sent.dry_run,
     )
 
 
@@ -25,7 +29,8 @@ def _said(done: Imported) -> str:
     if done.known:
         said += f", {done.known} came back before"
     if done.unknown:
-        said += f", {len(done.unknown)} of the report were not handed in from here"
+        verb = "was" if len(done.unknown) == 1 else "were"
+        said += f", {counted(len(done.unknown), 'claim')} of others {verb} not handed in from here"
     return f"{said}."
 
 

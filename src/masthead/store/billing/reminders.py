@@ -117,7 +117,10 @@ def overdue(books: Reading, due_by: str) -> list[Overdue]:
 
 
 def read_until(books: Reading) -> str | None:
-    """Return the newest value date of what came, by a bank's file or typed in; None without any."""
+    """Return the newest value date of what came, by a bank's file or typed in; None without any.
+
+    A bank dates some entries ahead. Such a day says nothing about what was read until today.
+    """
     return books.value_as(
         str,
         """
@@ -125,8 +128,10 @@ def read_until(books: Reading) -> str | None:
             SELECT max(value_date) AS value_date FROM payments
             WHERE account_id = :account_id AND kind = 'payment'
             UNION ALL
-            SELECT max(value_date) FROM bank_entries WHERE account_id = :account_id) AS p
+            SELECT max(value_date) FROM bank_entries
+            WHERE account_id = :account_id AND value_date <= :today) AS p
         """,
+        today=books.today,
     )
 
 

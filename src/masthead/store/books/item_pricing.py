@@ -22,7 +22,7 @@ class PricedItem(NamedTuple):
     They are those of all copies, and so are the copies of the lines. ``list_price`` is what one
     costs in the catalogue, in cents with tax, if the order has another price. A product has no
     lines. ``parts`` add up to the net price and the tax; only an account that bills has them
-    (``store.billing.order_tax``).
+    (``store.billing.order_tax``). ``name`` is that of the bundle or product in the catalogue.
     """
 
     item: Item
@@ -31,6 +31,7 @@ class PricedItem(NamedTuple):
     list_price: int | None
     lines: Sequence[Line]
     parts: Sequence[TaxPart] = ()
+    name: str | None = None
 
 
 def price_item(books: Reading, number: int, item: Item) -> PricedItem:
@@ -62,9 +63,9 @@ def price_item(books: Reading, number: int, item: Item) -> PricedItem:
     if item.product_id is not None:
         of_bundles = (item.first_issue, item.subscription_id, item.of_class)
         if item.is_new or of_bundles != (None, None, None):
-            name = "first_issue" if item.subscription_id is None else "subscription_id"
-            raise RefusedOrder(name, "a product begins and extends no subscription", number)
-        return PricedItem(item, net, tax, other, ())
+            field = "first_issue" if item.subscription_id is None else "subscription_id"
+            raise RefusedOrder(field, "a product begins and extends no subscription", number)
+        return PricedItem(item, net, tax, other, (), name=name)
     lines = _lines(books, wanted)
     if not lines:
         raise RefusedOrder(
@@ -82,6 +83,7 @@ def price_item(books: Reading, number: int, item: Item) -> PricedItem:
             line._replace(price=part, copies=line.copies * item.copies)
             for line, part in zip(lines, prices, strict=True)
         ],
+        name=name,
     )
 
 

@@ -160,8 +160,10 @@ def add_order(
                 bundle_id=priced.item.bundle_id,
                 shipping_address_id=address_id,
                 billing_address_id=payer.address_id,
+                name=priced.name,
                 invoice_id=str(order_id),
                 total=decimal(priced.net + priced.tax),
+                product_total=decimal(priced.net),
                 is_gift=int(is_gift),
                 commit_id=books.commit_id,
             )
