@@ -41,7 +41,7 @@ def test_a_reminder_is_the_letter_that_was_written(household: Desk) -> None:
     remind(household)
     (letter,) = letters_of(reader(household, ADA), ADA)
     assert (letter.number, letter.level, letter.written_on) == ("2026-000001", 1, DAY)
-    pdf = reader_documents.pdf_of(reader(household, ADA), ADA, letter.reminder_id)
+    pdf = reader_documents.reminder(reader(household, ADA), ADA, letter.reminder_id).pdf()
     (written,) = reminder_documents.letters(household.books)
     assert lines_of(pdf) == lines_of(written.pdf)
 
@@ -51,8 +51,8 @@ def test_another_readers_letter_is_answered_as_an_unknown_one(household: Desk) -
     (letter,) = letters_of(reader(household, ADA), ADA)
     assert letters_of(reader(household, BEN), BEN) == []
     books = reader(household, BEN)
-    theirs = refused(household, reader_documents.pdf_of, books, BEN, letter.reminder_id)
-    unknown = refused(household, reader_documents.pdf_of, books, BEN, 987)
+    theirs = refused(household, reader_documents.reminder, books, BEN, letter.reminder_id)
+    unknown = refused(household, reader_documents.reminder, books, BEN, 987)
     assert isinstance(theirs, NotFound)
     assert str(theirs) == str(unknown)
 
@@ -63,4 +63,4 @@ def test_where_documents_are_switched_off_no_letter_is_shown(household: Desk) ->
     household.put("page_settings", setting_id=1, name="documents", value="no")
     books = reader(household, ADA)
     assert letters_of(books, ADA) == []
-    refused(household, reader_documents.pdf_of, books, ADA, letter.reminder_id)
+    refused(household, reader_documents.reminder, books, ADA, letter.reminder_id)

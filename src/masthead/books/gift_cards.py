@@ -13,7 +13,8 @@ from masthead.books.account import Books
 from masthead.books.invoice_documents import appearance_of
 from masthead.books.invoicing import seller_of
 from masthead.contract.printable import printable
-from masthead.documents.rendering import Appearance, Renderer
+from masthead.documents.prepared import Prepared
+from masthead.documents.rendering import Appearance
 from masthead.errors import NotFound
 from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.settings import settings_of
@@ -87,14 +88,13 @@ def cards_of(
     return Cards(cards, appearance._replace(colour=pages.colour, logo=_logo(pages.logo_picture)))
 
 
-def pdf_of(books: Books, subscriber_id: int, order_id: int, language: str) -> bytes:
-    """Return the card for the gift of an order as PDF; of several gifts, that of the first.
+def prepared(books: Books, subscriber_id: int, order_id: int, language: str) -> Prepared:
+    """Return the card for the gift of an order, of which a PDF can be made.
 
-    Raises NotFound as :func:`cards_of`, and BadInput for an error of a template.
+    Of several gifts, it is that of the first. Raises NotFound as :func:`cards_of`.
     """
     found = cards_of(books, subscriber_id, order_id, language=language)
-    with Renderer(found.appearance) as renderer:
-        return renderer.pdf(found.cards[0])
+    return Prepared(found.cards[0], found.appearance)
 
 
 def _logo(picture: tuple[str, bytes] | None) -> tuple[str, bytes] | None:

@@ -13,6 +13,7 @@ from masthead.billing.settings import BillingSettings, lacking_for_letters
 from masthead.books.account import Books
 from masthead.books.invoicing import seller_of
 from masthead.contract.printable import counted, listed
+from masthead.documents.prepared import Prepared
 from masthead.documents.rendering import Appearance, Renderer, many
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit
@@ -32,17 +33,22 @@ class Document(NamedTuple):
 def pdf_of(books: Books, invoice_id: int) -> bytes:
     """Return the PDF of an invoice, a receipt or a credit note.
 
-    Raises NotFound if there is none with this id. Raises BadInput if its payer was erased, and for
-    an error of a template, with its file and line.
+    Raises what :func:`prepared` does, and BadInput for an error of a template, with its file and
+    line.
+    """
+    return prepared(books, invoice_id).pdf()
+
+
+def prepared(books: Books, invoice_id: int) -> Prepared:
+    """Return an invoice, a receipt or a credit note, of which a PDF can be made.
+
+    Raises NotFound if there is none with this id, and BadInput if its payer was erased.
     """
     with books.read() as reading:
         found = invoices_by_id(reading, [invoice_id])
         if not found:
             raise NotFound(f"there is no invoice with the id {invoice_id}", code="unknown_invoice")
-        printed = _printed(reading, found[0])
-        appearance = appearance_of(settings_of(reading))
-    with Renderer(appearance) as renderer:
-        return renderer.pdf(printed)
+        return Prepared(_printed(reading, found[0]), appearance_of(settings_of(reading)))
 
 
 def documents(books: Books, numbers: Sequence[str]) -> Iterator[Document]:

@@ -62,14 +62,15 @@ class Act(NamedTuple):
 
     def confirm(
         self, kind: Confirmed, subscription_id: int | None, **values: str | int | None
-    ) -> None:
+    ) -> bool:
         """Queue the mail that confirms what the reader did (``billing.reader_mails.VALUES``).
 
         It has the language of the books. The name of the subscription's publication is added.
+        Returns whether a mail is queued.
         """
         if subscription_id is not None:
             values["publication"] = publication_of(self.change, subscription_id)
-        reader_mails.confirmation(
+        queued = reader_mails.confirmation(
             self.change,
             self.reader.subscriber_id,
             kind,
@@ -77,6 +78,7 @@ class Act(NamedTuple):
             subscription_id=subscription_id,
             language=self.books.language,
         )
+        return queued is not None
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from masthead.circulation.reader_rules import paid_until, refused
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.databases.queries import Batch
 from masthead.errors import BadInput
-from masthead.store.billing import renewal_consents
+from masthead.store.billing import letters, renewal_consents
 from masthead.store.books import cancelling as stored
 from masthead.store.books import reader_home, reader_page, uncancelling
 from masthead.store.books.last_days import last_day_of_terms, stored_last_day
@@ -81,7 +81,8 @@ def cancel(
     """Cancel a subscription of a reader; a dry run shows what that does.
 
     ``at_once`` ends it today, where the publisher allows it. A subscription that somebody else pays
-    for is refused. ``reason`` is one of the publisher's. A confirmation goes by mail.
+    for is refused. ``reason`` is one of the publisher's. A confirmation goes by mail; it is the
+    letter of this cancelling (decisions, "One confirmation of a cancelling").
     """
     with acting(books, subscriber_id, "cancel", dry_run=dry_run) as act:
         if at_once and act.offered.cancel != "at_once":
@@ -102,7 +103,10 @@ def cancel(
             "reason": done.reason,
         }
         act.note("cancel", subscription_id, {}, after)
-        act.confirm("cancel", subscription_id, first=act.change.today, until=planned.until)
+        if act.confirm("cancel", subscription_id, first=act.change.today, until=planned.until):
+            letters.note_written(
+                act.change, "cancellation", [(subscription_id, subscriber_id)], by_email=True
+            )
         return planned._replace(kept=done.earned)
 
 

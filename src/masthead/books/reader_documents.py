@@ -13,7 +13,7 @@ from masthead.books.invoice_documents import appearance_of
 from masthead.books.reader_acts import not_yours
 from masthead.books.reader_offers import ask_offered
 from masthead.databases.queries import Batch
-from masthead.documents.rendering import Renderer
+from masthead.documents.prepared import Prepared
 from masthead.store.billing import reminders
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Reading
@@ -34,18 +34,14 @@ def letters_of(kept: Iterable[tuple[int, str, int, str, str]]) -> list[Letter]:
     return [Letter(*each[:-1]) for each in kept]
 
 
-def pdf_of(books: Books, subscriber_id: int, reminder_id: int) -> bytes:
-    """Return a letter of a reader as PDF.
-
-    Raises NotFound if it is not the reader's, and BadInput for an error of a template.
-    """
+def reminder(books: Books, subscriber_id: int, reminder_id: int) -> Prepared:
+    """Return a reminder of a reader. Raises NotFound if it is not the reader's."""
     with books.read() as reading:
         found = {key: text for key, *_, text in _kept(reading, subscriber_id)}
         if reminder_id not in found:
             raise not_yours()
-        appearance = appearance_of(settings_of(reading))
-    with Renderer(appearance) as renderer:
-        return renderer.pdf(from_json(found[reminder_id], PrintedReminder))
+        printed = from_json(found[reminder_id], PrintedReminder)
+        return Prepared(printed, appearance_of(settings_of(reading)))
 
 
 def _kept(reading: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from masthead.books import Books, reader_home
 from masthead.books.reader_home import Home
 from masthead.circulation.page_settings import PageSettings
+from masthead.documents.prepared import Prepared
 from masthead.errors import MastheadError
 from masthead.readers import languages
 from masthead.readers.forms import Form
@@ -90,6 +91,21 @@ class PageRequest(WebRequest):
                 yield
             finally:
                 self._snapshot = self._books = None
+
+    def pdf(self, name: str, document: Prepared) -> Response:
+        """Send a document as PDF, under a name for the reader's file, without ``.pdf``.
+
+        The snapshot of :meth:`one_snapshot` ends before the PDF is made, so that no request waits
+        for a connection meanwhile (decisions, "A PDF without a connection").
+        """
+        if self._snapshot is not None:
+            self._snapshot.close()
+            self._snapshot = self._books = None
+        return Response(
+            document.pdf(),
+            media_type="application/pdf",
+            headers={"Content-Disposition": f'attachment; filename="{name}.pdf"'},
+        )
 
     def books_for(self, what: str, then: str = "") -> Books:
         """Return the books for changes; mails that confirm them have the language of the page."""

@@ -15,22 +15,14 @@ def pdf(request: PageRequest) -> Response:
     if found is None:
         raise NotFound("there is no such document")
     name = "".join(each if each.isalnum() and each.isascii() else "-" for each in found.number)
-    return _sent(invoice_documents.pdf_of(request.books, found.invoice_id), name)
+    return request.pdf(name, invoice_documents.prepared(request.books, found.invoice_id))
 
 
 def letter(request: PageRequest) -> Response:
     """Send a letter of the reader. Raises NotFound for another reader's."""
     key = request.ids["id"]
-    found = reader_documents.pdf_of(request.books, request.subscriber_id, key)
-    return _sent(found, f"letter-{key}")
-
-
-def _sent(content: bytes, name: str) -> Response:
-    return Response(
-        content,
-        media_type="application/pdf",
-        headers={"Content-Disposition": f'attachment; filename="{name}.pdf"'},
-    )
+    found = reader_documents.reminder(request.books, request.subscriber_id, key)
+    return request.pdf(f"letter-{key}", found)
 
 
 def _is_offered(settings: PageSettings) -> bool:

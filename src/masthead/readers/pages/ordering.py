@@ -132,14 +132,10 @@ def show_sent(request: PageRequest) -> Response:
 
 def card(request: PageRequest) -> Response:
     """Send the card for a gift."""
-    pdf = gift_cards.pdf_of(
+    found = gift_cards.prepared(
         request.books, request.subscriber_id, request.ids["id"], request.language
     )
-    return Response(
-        pdf,
-        media_type="application/pdf",
-        headers={"Content-Disposition": 'attachment; filename="gift-card.pdf"'},
-    )
+    return request.pdf("gift-card", found)
 
 
 def _renewing(request: PageRequest) -> Shop:

@@ -25,12 +25,14 @@ _WRITTEN = """
 
 _OF_DAY = f"""
     EXISTS ({_WRITTEN} AND l.written_on = :written_on AND (l.by_email = 0 OR NOT EXISTS (
-        SELECT 1 FROM mails AS m WHERE m.account_id = :account_id AND m.kind = l.kind
-            AND m.subscription_id = l.subscription_id AND m.status IN ('queued', 'sent'))))
+        SELECT 1 FROM mails AS m WHERE m.account_id = :account_id
+            AND m.subscription_id = l.subscription_id AND m.status IN ('queued', 'sent')
+            AND (m.kind = l.kind OR l.kind = 'cancellation' AND m.kind = 'confirmation'
+                AND m.queued_at >= l.written_on))))
         AND {_PRESENT}
     """
 """The subscriptions ``s`` whose letter of a day is on paper: it does not go by e-mail, or the mail
-failed."""
+failed. The mail about a reader's own cancelling is its confirmation."""
 
 _WELCOME = f"""
     substr(s.date_created, 1, 10) >= :since AND s.cancelled_on IS NULL AND s.merged_into IS NULL

@@ -341,7 +341,7 @@ BEGIN
         'GRANT INSERT ON subscribers, addresses, subscriptions, subscription_kinds, '
         'custom_field_answers, orders, order_items, terms, revenue, suspensions, '
         'temporary_addresses, replacements, complaints, cancellations, cancelled_terms, invoices, '
-        'invoice_lines, allocations, journal_lines, renewal_consents, mails, saved_forms, '
+        'invoice_lines, allocations, journal_lines, renewal_consents, mails, letters, saved_forms, '
         'deletions, login_failures, login_successes, purchases, payer_details, '
         'staged_keys, audit, reader_changes, reader_consents, reader_requests, reader_sessions, '
         'sign_in_links, entitlement_codes, qualifications, qualified_subscriptions TO %I',
