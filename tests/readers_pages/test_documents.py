@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from masthead.books import letter_documents, renewal_letters, renewals
 from masthead.documents.rendering import Renderer
-from tests.readers_books.household import ADA, CORA
+from tests.readers_books.household import ADA, BEN, CORA
+from tests.readers_pages.house import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,3 +63,28 @@ def test_a_pdf_that_is_made_slowly_holds_no_connection(
             may_end.set()
             assert asked.result().content[:5] == b"%PDF-"
             assert held == []
+
+
+def test_the_first_page_has_the_letters_that_were_sent(house: House) -> None:
+    """Readers' pages, "Home"; decisions, "Letters that readers open"."""
+    letter_documents.send(house.desk.books, "welcome")
+    renewals.set_effort(house.desk.books, renewals.Effort(1, 2, 12, bundle_id=1))
+    renewal_letters.send(house.desk.books)
+    browser = house.signed_in(BEN)
+    assert "Welcome to Tide (PDF) 15 April 2026" in text_of(browser.get())
+    assert "Willkommen bei Tide (PDF)" in text_of(house.signed_in(BEN, "de").get())
+    (path,) = re.findall(r"documents/letters/\d+\.pdf", browser.get().text)
+    letter = browser.get(path)
+    assert (letter.headers["content-type"], letter.content[:5]) == ("application/pdf", b"%PDF-")
+    assert house.signed_in(ADA).get(path).status_code == 404
+    (renewal,) = re.findall(r"documents/renewals/\d+\.pdf\?effort=2", browser.get().text)
+    assert browser.get(renewal).content[:5] == b"%PDF-"
+    for wrong in ("", "?effort=1", "?effort=x", "?effort=" + "9" * 40):
+        assert browser.get(renewal.replace("?effort=2", wrong)).status_code == 404
+    number = re.sub(r"\D", "", path)
+    for other in (f"renewals/{number}.pdf?effort=1", f"announcements/{number}.pdf"):
+        assert browser.get(f"documents/{other}").status_code == 404
+    house.set(documents="no")
+    assert browser.get(path).status_code == 404
+    assert browser.get(renewal).status_code == 404
+    assert "Welcome" not in text_of(browser.get())

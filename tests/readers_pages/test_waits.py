@@ -18,8 +18,11 @@ _LEFT_OUT = {
     "logo",
     "order/sent/{once}",
     "documents/reminders/{id:int}.pdf",
+    "documents/letters/{id:int}.pdf",
+    "documents/renewals/{id:int}.pdf",
+    "documents/announcements/{id:int}.pdf",
 }
-"""Pages that need a link by mail, a site of the publisher, a logo, a form, and a reminder."""
+"""Pages that need a link by mail, a site of the publisher, a logo, a form, and letters."""
 
 
 def ids(house: House) -> dict[tuple[int, str], int]:

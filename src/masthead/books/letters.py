@@ -30,6 +30,7 @@ __all__ = [
     "due",
     "note_written",
     "of_day",
+    "of_subscription",
     "written_again",
 ]
 
@@ -94,6 +95,16 @@ def of_day(books: Books, kind: LetterKind, day: str) -> Due:
         settings = settings_of(reading)
         found = list(_letters(reading, kind, settings, "", day))
     return _by_way(kind, day, settings, found, {})
+
+
+def of_subscription(reading: Reading, kind: LetterKind, subscription_id: int) -> Letter | None:
+    """Return the letter of a subscription with the data of today; None if it is not cancelled.
+
+    Raises BadInput if the settings have no name or no address of the seller.
+    """
+    settings = settings_of(reading)
+    found = _letters(reading, kind, settings, "", of_one=subscription_id)
+    return next((letter for letter, _, _ in found), None)
 
 
 def written_again(books: Books, kind: LetterKind, day: str) -> Due:
@@ -178,19 +189,20 @@ def _letters(
     settings: BillingSettings,
     since: str,
     written_on: str | None = None,
+    of_one: int | None = None,
 ) -> Iterator[tuple[Letter, int, bool]]:
     """Yield letters, each with who gets it, and whether there is an address for it."""
     if kind == "welcome":
         names = letters.issue_names(reading)
-        for row, fields in letters.welcomes(reading, since, written_on):
+        for row, fields in letters.welcomes(reading, since, written_on, of_one):
             has_address = bool(row.has_address)
             welcome = _welcome(reading, row, fields, settings, names)
             yield welcome, row.subscriber_id, has_address
         return
     notes: dict[int, list[str]] = {}
-    for subscription_id, number in letters.credit_notes(reading, since, written_on):
+    for subscription_id, number in letters.credit_notes(reading, since, written_on, of_one):
         notes.setdefault(subscription_id, []).append(number)
-    for cancelled, fields in letters.cancellations(reading, since, written_on):
+    for cancelled, fields in letters.cancellations(reading, since, written_on, of_one):
         letter = _cancellation(reading, cancelled, fields, settings, notes)
         yield letter, cancelled.subscriber_id, bool(cancelled.has_address)
 

@@ -1,23 +1,31 @@
-"""The letters of a reader that are kept, beside the reader's invoices: reminders.
+"""The letters of a reader, beside the reader's invoices.
 
-Other letters are only noted when they are written, so there is nothing to show.
+Reminders are kept as they were written. Other letters are only noted then, so they are made again
+with the reader's present name and address (decisions, "Letters that readers open").
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple
+
+import msgspec
 
 from masthead.billing.printed import from_json
 from masthead.billing.printed_reminders import PrintedReminder
+from masthead.books import letters, renewal_letters
 from masthead.books.account import Books
-from masthead.books.invoice_documents import appearance_of
+from masthead.books.invoice_documents import appearance_of, sender_of
 from masthead.books.reader_acts import not_yours
 from masthead.books.reader_offers import ask_offered
 from masthead.databases.queries import Batch
+from masthead.documents.kinds import Printed
 from masthead.documents.prepared import Prepared
-from masthead.store.billing import reminders
+from masthead.store.billing import announcements_printed, reader_letters, reminders
+from masthead.store.billing.reader_letters import SentKind, SentLetter
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Reading
 from masthead.store.books.reader_home import reader
+
+__all__ = ["Letter", "SentKind", "letter", "letters_of", "reminder"]
 
 
 class Letter(NamedTuple):
@@ -42,6 +50,44 @@ def reminder(books: Books, subscriber_id: int, reminder_id: int) -> Prepared:
             raise not_yours()
         printed = from_json(found[reminder_id], PrintedReminder)
         return Prepared(printed, appearance_of(settings_of(reading)))
+
+
+def letter(
+    books: Books, subscriber_id: int, kinds: Container[SentKind], key: int, effort: int = 0
+) -> Prepared:
+    """Return a letter that was sent to a reader, made again; ``key`` is that of the list.
+
+    Raises NotFound if no letter of these kinds with this key was sent to the reader, or if it
+    cannot be made again.
+    """
+    with books.read() as reading:
+        batch = Batch(reading)
+        reader_of = batch.add(reader(reading.account_id, subscriber_id))
+        sent = batch.add(reader_letters.sent(subscriber_id))
+        offered = ask_offered(batch)
+        batch.send()
+        reader_of()
+        found = (each for each in sent() if offered().documents and each.is_current)
+        wanted = next(
+            (x for x in found if x.kind in kinds and (x.key, x.effort) == (key, effort)), None
+        )
+        printed = None if wanted is None else _made_again(reading, wanted)
+        if printed is None:
+            raise not_yours()
+        return Prepared(printed, appearance_of(settings_of(reading)))
+
+
+def _made_again(reading: Reading, sent: SentLetter) -> Printed | None:
+    if sent.kind == "renewal":
+        return renewal_letters.sent_before(reading, sent.written_on, sent.key, sent.effort)
+    if sent.kind == "announcement":
+        settings = settings_of(reading)
+        made = announcements_printed.printed_announcements(
+            reading, settings, sender_of(settings), [sent.key]
+        )
+        return made[0] if made else None
+    letter = letters.of_subscription(reading, sent.kind, sent.subscription_id)
+    return letter and msgspec.structs.replace(letter, written_on=sent.written_on)
 
 
 def _kept(reading: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:

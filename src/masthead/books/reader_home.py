@@ -31,8 +31,9 @@ from masthead.circulation.requalifying import free_until
 from masthead.circulation.spans import Span, overlapped
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.databases.queries import Batch
-from masthead.store.billing import open_items, reminders
+from masthead.store.billing import open_items, reader_letters, reminders
 from masthead.store.billing.invoices import Invoice
+from masthead.store.billing.reader_letters import SentLetter
 from masthead.store.books import reader_home, reader_qualifying, reader_requests
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import show_order
@@ -54,6 +55,7 @@ __all__ = [
     "Pause",
     "Reader",
     "Renewal",
+    "SentLetter",
     "Subscription",
     "Temporary",
     "first_page",
@@ -74,11 +76,15 @@ class _Offers(NamedTuple):
 
 
 class FirstPage(NamedTuple):
-    """The first page: what the reader has, the newest requests to the desk, and the letters."""
+    """The first page: what the reader has, the newest requests to the desk, and the letters.
+
+    ``letters`` are the reminders, which are kept, and ``sent`` are the others.
+    """
 
     home: Home
     requests: list[Request]
     letters: list[Letter]
+    sent: list[SentLetter]
 
 
 def home(books: Books, subscriber_id: int) -> Home:
@@ -100,10 +106,12 @@ def first_page(books: Books, subscriber_id: int, *, requests_max: int) -> FirstP
         asked = _HomeAsked(batch, reading, subscriber_id)
         requests = batch.add(reader_requests.of_reader(subscriber_id, requests_max))
         letters = batch.add(reminders.kept_letters(subscriber_id))
+        sent = batch.add(reader_letters.sent(subscriber_id))
         batch.send()
         found = asked.home()
-        shown = letters_of(letters()) if found.offered.documents else []
-        return FirstPage(found, requests(), shown)
+        if not found.offered.documents:
+            return FirstPage(found, requests(), [], [])
+        return FirstPage(found, requests(), letters_of(letters()), sent())
 
 
 class _HomeAsked:

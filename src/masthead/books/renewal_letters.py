@@ -24,7 +24,7 @@ from masthead.store.billing.outbox import About, Words, addresses_of, queue_to
 from masthead.store.billing.printing import person_of
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Reading
-from masthead.store.books.renewing import mailed_of_day
+from masthead.store.books.renewing import letter_again, mailed_of_day
 
 _AT_ONCE = 500
 """For how many letters one statement finds who wants e-mail."""
@@ -142,6 +142,15 @@ def note_sent(
                     Words(*words_of_letter(letter)),
                 )
     return due
+
+
+def sent_before(reading: Reading, day: str, term_id: int, effort: int) -> PrintedRenewal | None:
+    """Return a letter that was sent on a day, with the data of today; None if there is none.
+
+    Raises BadInput if the settings have no name or no address of the seller.
+    """
+    found = letter_again(reading, day, term_id, effort)
+    return None if found is None else _printed(found, settings_of(reading), day, reading.currency)
 
 
 def _bytes(row: Letter) -> bytes:

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from masthead.books.reader_documents import Letter
-from masthead.books.reader_home import Address, Document, Gift, Home, Issue, Next, Subscription
+from masthead.books.reader_home import (
+    Address,
+    Document,
+    Gift,
+    Home,
+    Issue,
+    Next,
+    SentLetter,
+    Subscription,
+)
 from masthead.books.reader_requests import Request
 from masthead.circulation.requalifying import Free
 from masthead.contract.moments import in_words
@@ -34,6 +43,14 @@ KINDS: Mapping[str, str] = {
     "receipt": marked("Receipt %(number)s"),
     "credit_note": marked("Credit note %(number)s"),
 }
+
+SENT: Mapping[str, str] = {
+    "welcome": marked("Welcome to %(publication)s"),
+    "cancellation": marked("Confirmation of your cancellation of %(publication)s"),
+    "renewal": marked("Letter about renewing %(publication)s"),
+    "announcement": marked("Announcement: %(publication)s is renewed automatically"),
+}
+"""How each kind of letter that was sent is called."""
 
 ASKED: Mapping[str, str] = {
     "missing_copy": marked("A copy is missing: %(issue)s"),
@@ -134,6 +151,18 @@ def letter_in_words(letter: Letter, words: Words) -> DocumentShown:
     """Return a letter of a reader in words."""
     title = words.gettext("Reminder of invoice %(number)s", number=letter.number)
     path = f"documents/reminders/{letter.reminder_id}.pdf"
+    return DocumentShown(title, path, letter.written_on, None, "")
+
+
+def sent_in_words(letter: SentLetter, words: Words) -> DocumentShown:
+    """Return a letter that was sent to a reader in words; without a path if it is not made again.
+
+    Several letters of one kind differ by their days.
+    """
+    title = words.gettext(SENT[letter.kind], publication=letter.publication or "")
+    folder = "letters" if letter.kind in {"welcome", "cancellation"} else f"{letter.kind}s"
+    effort = f"?effort={letter.effort}" if letter.kind == "renewal" else ""
+    path = f"documents/{folder}/{letter.key}.pdf{effort}" if letter.is_current else ""
     return DocumentShown(title, path, letter.written_on, None, "")
 
 

@@ -34,6 +34,9 @@ _OF_DAY = f"""
 """The subscriptions ``s`` whose letter of a day is on paper: it does not go by e-mail, or the mail
 failed. The mail about a reader's own cancelling is its confirmation."""
 
+_OF_ONE = f"s.subscription_id = :subscription_id AND {_PRESENT}"
+"""The subscription ``s`` whose letter is made again for its reader."""
+
 _WELCOME = f"""
     substr(s.date_created, 1, 10) >= :since AND s.cancelled_on IS NULL AND s.merged_into IS NULL
         AND EXISTS (SELECT 1 FROM terms AS n WHERE n.account_id = :account_id
@@ -100,19 +103,31 @@ class Cancellation(NamedTuple):
     has_address: int
 
 
-def _values(kind: LetterKind, since: str, written_on: str | None) -> dict[str, str]:
-    return {"kind": kind} | ({"since": since} if written_on is None else {"written_on": written_on})
+def _values(
+    kind: LetterKind, since: str, written_on: str | None, of_one: int | None = None
+) -> dict[str, int | str]:
+    values: dict[str, int | str] = {"kind": kind}
+    if of_one is not None:
+        return values | {"subscription_id": of_one}
+    return values | ({"since": since} if written_on is None else {"written_on": written_on})
+
+
+def _which(due: str, written_on: str | None, of_one: int | None) -> str:
+    if of_one is not None:
+        return _OF_ONE
+    return due if written_on is None else _OF_DAY
 
 
 def welcomes(
-    reading: Reading, since: str, written_on: str | None = None
+    reading: Reading, since: str, written_on: str | None = None, of_one: int | None = None
 ) -> list[tuple[Welcome, tuple[str | None, ...]]]:
     """Return the welcome letters that are due for subscriptions since a day, by subscription.
 
-    With ``written_on``, those of that day on paper. Each has the reader's address
+    With ``written_on``, those of that day on paper; with ``of_one``, that of one subscription,
+    whether it is due or not. Each has the reader's address
     (:data:`FIELDS`): the mailing address, or else an own billing address.
     """
-    which = _WELCOME if written_on is None else _OF_DAY
+    which = _which(_WELCOME, written_on, of_one)
     rows = reading.rows(
         f"""
         WITH due AS (
@@ -148,21 +163,22 @@ def welcomes(
             AND a.address_id = coalesce(d.mailing_address_id, b.address_id)
         ORDER BY d.subscription_id
         """,
-        **_values("welcome", since, written_on),
+        **_values("welcome", since, written_on, of_one),
     )
     columns = len(Welcome._fields)
     return [(Welcome(*row[:columns]), tuple(row[columns:])) for row in rows]
 
 
 def cancellations(
-    reading: Reading, since: str, written_on: str | None = None
+    reading: Reading, since: str, written_on: str | None = None, of_one: int | None = None
 ) -> list[tuple[Cancellation, tuple[str | None, ...]]]:
     """Return the cancellation letters that are due for cancellings since a day, by subscription.
 
-    With ``written_on``, those of that day on paper that are still cancelled. Who gets a letter,
-    at which address (:data:`FIELDS`), is that of renewal letters (:data:`RECIPIENT`).
+    With ``written_on``, those of that day on paper that are still cancelled; with ``of_one``, that
+    of one subscription, whether it is due or not. Who gets a letter, at which address
+    (:data:`FIELDS`), is that of renewal letters (:data:`RECIPIENT`).
     """
-    which = _CANCELLATION if written_on is None else _OF_DAY
+    which = _which(_CANCELLATION, written_on, of_one)
     rows = reading.rows(
         f"""
         WITH due AS (
@@ -186,20 +202,20 @@ def cancellations(
         {RECIPIENT}
         ORDER BY d.subscription_id
         """,
-        **_values("cancellation", since, written_on),
+        **_values("cancellation", since, written_on, of_one),
     )
     columns = len(Cancellation._fields)
     return [(Cancellation(*row[:columns]), tuple(row[columns:])) for row in rows]
 
 
 def credit_notes(
-    reading: Reading, since: str, written_on: str | None = None
+    reading: Reading, since: str, written_on: str | None = None, of_one: int | None = None
 ) -> list[tuple[int, str]]:
     """Return the credit notes of the cancellings of the same letters, each with its subscription.
 
     They are those of the orders on the day on which the subscription ended, by number.
     """
-    which = _CANCELLATION if written_on is None else _OF_DAY
+    which = _which(_CANCELLATION, written_on, of_one)
     return reading.rows_as(
         tuple[int, str],
         f"""
@@ -213,7 +229,7 @@ def credit_notes(
             AND v.kind = 'credit_note' AND v.issued_on = d.ended_on
         ORDER BY d.subscription_id, v.number_text
         """,
-        **_values("cancellation", since, written_on),
+        **_values("cancellation", since, written_on, of_one),
     )
 
 

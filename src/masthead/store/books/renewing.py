@@ -252,10 +252,23 @@ def letters(
     address names nobody; never a part of each. ``again`` yields the letters sent on that day, with
     the current data of each. A retired bundle is left out.
     """
-    of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
     return reading.connection.stream(
-        f"""
-        {_due(publication_id, again=again)}
+        _letters(_due(publication_id, again=again)),
+        account_id=reading.account_id,
+        **_values(day, publication_id),
+    )
+
+
+def letter_again(reading: Reading, day: str, term_id: int, effort: int) -> Letter | None:
+    """Return one of the letters that were sent on a day, as :func:`letters` does; None if none."""
+    due = _SENT.format(of_one="AND n.term_id = :term_id AND n.effort = :effort")
+    return reading.row(_letters(due), day=day, term_id=term_id, effort=effort)
+
+
+def _letters(due: str) -> str:
+    of_reader = ", ".join(f"d.{name}" for name in LETTER[3:5])
+    return f"""
+        {due}
         SELECT d.effort, d.publication_id, p.name, {of_reader}, d.issues_left, d.date_expired,
             d.type, d.copies, d.subscriber_id, r.first_name, r.last_name,
             CASE WHEN w.subscriber_id = d.subscriber_id THEN 0 ELSE 1 END, w.subscriber_id,
@@ -271,10 +284,7 @@ def letters(
             ON u.account_id = :account_id AND u.bundle_id = e.bundle_id AND u.active = 1
         {RECIPIENT}
         ORDER BY d.publication_id, d.effort, d.subscription_id
-        """,
-        account_id=reading.account_id,
-        **_values(day, publication_id),
-    )
+        """
 
 
 _MAILED = """
