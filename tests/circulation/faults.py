@@ -178,7 +178,7 @@ FAULTS: dict[str, Plant] = {
     ),
     "a gap list forgets suspensions": _call(Serving, "__init__", _gap_without_suspensions),
     "the last day of a suspension is none of it": _sql(r"a\.to_date >= :day", "a.to_date > :day"),
-    "readers who are deleted are served": _sql(r"AND r\.delete_date IS NULL", ""),
+    "readers who are deleted are served": _sql(r"r\.delete_date IS NOT NULL\)", "FALSE)"),
     "subscriptions are served before they begin": _sql(r"AND s\.begins_on <= :day", ""),
     "credit is ignored": _sql(
         r"NOT\s+\(t\.price > 0 AND t\.paid_on IS NULL AND :credit", "NOT (FALSE AND :credit"
@@ -229,7 +229,7 @@ FAULTS: dict[str, Plant] = {
         "SET closed_at = :now, mailing_list_id = NULLIF(:mailing_list_id, 2)",
     ),
     "issues of deleted readers are not named": _sql(
-        r"AND r\.delete_date IS NOT NULL", "AND r.delete_date IS NULL AND FALSE"
+        r"AND r\.delete_date IS NOT NULL(\s+AND s)", r"AND FALSE\1"
     ),
     "a preview changes something": _call(
         account,

@@ -19,13 +19,14 @@ from masthead.store.books.closing import (
     write_expiry_after_closing,
     write_expiry_of_gap_list,
 )
+from masthead.store.books.held import Held
 from masthead.store.books.issue import Issue, check_publication, find_issue, issues_of
 from masthead.store.books.issue_lists import EntryShown, ListShown
 from masthead.store.books.mail_file import DIGITAL, PRINTED, Written
 from masthead.store.books.operation import Operation
 from masthead.store.books.qualified_copies import would_lapse
 from masthead.store.books.reopening import Reopened, Undoing, check_reopening
-from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving, names_of
+from masthead.store.books.served_subscriptions import Grace, PressRunPart, Serving, names_of
 from masthead.store.books.uncancelling import finalize, go_back
 from masthead.store.database import Row
 

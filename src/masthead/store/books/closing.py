@@ -12,11 +12,12 @@ from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books.derived_values import add_kinds, write_balances
 from masthead.store.books.earning import earn_by_deliveries, earn_by_months
+from masthead.store.books.held import Held
 from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue, issues_of
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.qualified_copies import LAPSED_WITH, ON_THE_DAY, note_lapses
-from masthead.store.books.served_subscriptions import Grace, Held, PressRunPart, Serving
+from masthead.store.books.served_subscriptions import Grace, PressRunPart, Serving
 from masthead.store.books.stored_expiry_dates import GOES_ON, calendar_of, write_expiry_dates
 from masthead.store.key_lists import KeyLists
 

@@ -5,12 +5,15 @@ quota of an audit class is a ceiling on the copies of an issue, of all its lists
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import cast
 
+from masthead.store.books.held import NO_ADDRESS, OVER_QUOTA, Held
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.order_keys import listed
 from masthead.store.books.serving_sql import (
     COLUMNS,
+    FORMS,
     HAS_NOT_GOT_IT,
     HAS_NOWHERE_TO_GO,
     IS_UNPAID,
@@ -19,9 +22,6 @@ from masthead.store.books.serving_sql import (
 )
 from masthead.store.books.stored_expiry_dates import NOT_TO_END
 from masthead.store.database import Value
-
-NO_ADDRESS, OVER_QUOTA = "no address", "over the quota of class"
-"""Why a qualified copy is held; the name of the audit class follows the latter."""
 
 CLASS_NOW = "coalesce(n.new_class_id, n.audit_class_id)"
 """The audit class of the qualification ``n`` by the rules of now; later answers do not matter."""
@@ -42,9 +42,7 @@ ON_THE_DAY = """
 """The qualification of ``qualified_subscriptions AS q`` that counts on a day: the newest until
 then (decisions, "The qualification on the date of an issue"). Few have a newer one."""
 
-_NEWEST = """
-    qualified_subscriptions AS q
-    """
+_NEWEST = "qualified_subscriptions AS q"
 _ONE_BEFORE = f"""
     (SELECT n.account_id, n.publication_id, n.subscription_id, x.audit_class_id,
         x.position AS class_position, t.position AS request_position, n.qualified_on,
@@ -60,7 +58,7 @@ _ONE_BEFORE = f"""
 """The one that counts on the day, of those whose newest one is later."""
 
 _IS_NOT_AMONG_THEM = """
-    s.subscription_id NOT IN (
+    q.subscription_id NOT IN (
         SELECT g.subscription_id FROM subscription_issues AS g
         WHERE g.account_id = :account_id AND g.issue_id = :issue_id)
     """
@@ -81,12 +79,7 @@ _FIRST = {
 """Who gets the copies of a class that has a quota, by the rule of the form."""
 
 
-class HeldCopy(NamedTuple):
-    """A qualified copy that cannot go out, and why."""
-
-    subscription_id: int
-    subscriber_id: int
-    why: str
+_OF_COPY = "c.account_id, c.subscription_id, c.type, c.copies, c.address_id"
 
 
 class QualifiedCopies:
@@ -110,6 +103,7 @@ class QualifiedCopies:
         self._values = values
         self._address = address
         self._conditions = conditions
+        self._forms = FORMS[books.direct.dialect]
         self.are_there = bool(
             books.row(
                 """
@@ -147,7 +141,7 @@ class QualifiedCopies:
         """Return the FROM item ``c`` of those whom :meth:`deliver` would give the issue."""
         return self._within_quota(f" AND NOT {_OUT_OF_A_TERM}")
 
-    def held(self) -> list[HeldCopy]:
+    def held(self) -> list[Held]:
         """Return who qualifies and got nothing; call it after the delivery.
 
         A subscription with issues left is not among them: it is held for its terms.
@@ -156,7 +150,7 @@ class QualifiedCopies:
             return []
         return self._held(f"{self._not_delivered()} AND {_HAS_NO_TERM}")
 
-    def would_hold(self) -> list[HeldCopy]:
+    def would_hold(self) -> list[Held]:
         """Return what :meth:`held` would return after :meth:`deliver`, and change nothing."""
         if not self.are_there:
             return []
@@ -166,20 +160,32 @@ class QualifiedCopies:
                 SELECT c.subscription_id FROM {self.would_get()})"""
         return self._held(f" AND {_HAS_NO_TERM}", held)
 
-    def _held(self, more: str, held: str = "TRUE") -> list[HeldCopy]:
-        return self._books.rows_as(
-            HeldCopy,
+    def _held(self, more: str, held: str = "TRUE") -> list[Held]:
+        names = dict(
+            self._books.rows_as(
+                tuple[int, str],
+                """
+                SELECT audit_class_id, coalesce(name, code) FROM audit_classes
+                WHERE account_id = :account_id AND publication_id = :publication_id
+                """,
+                publication_id=self._issue.publication_id,
+            )
+        )
+        # Many can be over a quota: the reasons are few, and stored once.
+        reasons = {key: f"{OVER_QUOTA} {name}" for key, name in names.items()}
+        rows = self._books.rows(
             f"""
             SELECT c.subscription_id, c.subscriber_id,
-                CASE WHEN {HAS_NOWHERE_TO_GO} THEN '{NO_ADDRESS}'
-                    ELSE '{OVER_QUOTA} ' || coalesce(x.name, x.code, '') END
+                CASE WHEN {HAS_NOWHERE_TO_GO} THEN NULL ELSE c.audit_class_id END
             FROM {self._qualified(more)} AS c
-            LEFT JOIN audit_classes AS x
-                ON x.account_id = :account_id AND x.audit_class_id = c.audit_class_id
             WHERE {held}
             """,
             **self._values,
         )
+        return [
+            Held(cast("int", key), cast("int", reader), reasons.get(cast("int", why), NO_ADDRESS))
+            for key, reader, why in rows
+        ]
 
     def _not_delivered(self) -> str:
         """Return the condition for who has not got the issue, '' if nobody has."""
@@ -194,6 +200,7 @@ class QualifiedCopies:
 
     def _qualified(self, more: str) -> str:
         """Return the FROM item of those who are qualified on the issue's date and served."""
+        own = self._forms.unsorted
         parts = " UNION ALL ".join(
             f"""
             SELECT {COLUMNS}, {self._address} AS address_id, q.audit_class_id,
@@ -201,11 +208,9 @@ class QualifiedCopies:
             FROM {source}
             JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
-            JOIN subscribers AS r
-                ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
-            WHERE q.account_id = :account_id AND q.publication_id = :publication_id
-                AND q.served = 1 AND q.qualified_on <= :day AND q.valid_until >= :day
-                AND s.cancelled_on IS NULL AND r.delete_date IS NULL
+            WHERE q.account_id = :account_id AND {own}q.publication_id = :publication_id
+                AND q.served = 1 AND q.qualified_on <= :day AND {own}q.valid_until >= :day
+                AND s.cancelled_on IS NULL AND {self._forms.is_not_deleted}
                 AND s.begins_on <= :day{self._goes_on}{self._conditions}{more}
             """
             for source in self._sources
@@ -214,26 +219,38 @@ class QualifiedCopies:
 
     def _within_quota(self, more: str) -> str:
         """Return the FROM item ``c`` of those who can be served, until the quotas are full."""
-        served = f"{self._qualified(more)} AS c WHERE {HAS_NOWHERE_TO_GO} IS NOT TRUE"
         if not self._room:
-            return f"(SELECT c.* FROM {served}) AS c"
-        rooms = " ".join(f"WHEN {key:d} THEN {room:d}" for key, room in self._room.items())
+            return f"(SELECT {_OF_COPY} FROM {self._able(more)}) AS c"
+        # Only the classes with a quota are sorted.
+        keys = listed(self._room)
+        free = f"{more} AND coalesce(q.audit_class_id, 0) NOT IN ({keys})"
+        full = f"{more} AND q.audit_class_id IN ({keys})"
+        rooms = " ".join(
+            f"WHEN c.audit_class_id = {key:d} THEN {room:d}" for key, room in self._room.items()
+        )
         return f"""
-            (SELECT w.* FROM (
-                SELECT c.*, CAST(sum(coalesce(c.copies, 0)) OVER (
+            (SELECT {_OF_COPY} FROM {self._able(free)}
+            UNION ALL
+            SELECT {_OF_COPY} FROM (
+                SELECT {_OF_COPY}, c.audit_class_id, CAST(sum(coalesce(c.copies, 0)) OVER (
                     PARTITION BY c.audit_class_id ORDER BY {self._order}, c.subscription_id
                     ROWS UNBOUNDED PRECEDING) AS BIGINT) AS running
-                FROM {served}) AS w
-            WHERE coalesce(w.running <= CASE w.audit_class_id {rooms} END, TRUE)) AS c
+                FROM {self._able(full)}) AS c
+            WHERE c.running <= CASE {rooms} END) AS c
             """
+
+    def _able(self, more: str) -> str:
+        """Return the FROM item ``c``, with a WHERE, of those who qualify and can be served."""
+        return f"{self._qualified(more)} AS c WHERE {HAS_NOWHERE_TO_GO} IS NOT TRUE"
 
     def _are_some_later(self) -> bool:
         """Return whether a newest qualification is later than the issue; none is to come."""
         return self._issue.date < self._books.today and bool(
             self._books.row(
-                """
+                f"""
                 SELECT 1 FROM qualified_subscriptions WHERE account_id = :account_id
-                    AND publication_id = :publication_id AND qualified_on > :day LIMIT 1
+                    AND {self._forms.unsorted}publication_id = :publication_id
+                    AND qualified_on > :day LIMIT 1
                 """,
                 publication_id=self._issue.publication_id,
                 day=self._issue.date,

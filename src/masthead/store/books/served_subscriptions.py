@@ -6,14 +6,16 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from masthead.store.books.held import DELETED, NO_ADDRESS, PASSED_OVER, UNPAID, Held
 from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Reading
-from masthead.store.books.qualified_copies import NO_ADDRESS, OVER_QUOTA, QualifiedCopies
+from masthead.store.books.qualified_copies import QualifiedCopies
 from masthead.store.books.serving_sql import (
-    ADDRESS,
     COLUMNS,
     ENTRY,
+    FORMS,
     GRACE_SINCE,
+    HAS_A_TERM,
     HAS_NOT_GOT_IT,
     HAS_NOWHERE_TO_GO,
     HAS_OLDER_TERM,
@@ -28,14 +30,6 @@ from masthead.store.books.serving_sql import (
     WAS_REFUNDED,
     has_paid,
 )
-
-UNPAID, PASSED_OVER, DELETED = "unpaid", "passed over", "deleted"
-_REASONS = {
-    UNPAID: "its order is not paid",
-    NO_ADDRESS: "it has no address",
-    DELETED: "its reader was deleted: cancel it, with a refund or without",
-    PASSED_OVER: "an order is not paid, and a later one that is paid was delivered instead",
-}
 
 
 class Grace(NamedTuple):
@@ -66,29 +60,6 @@ class PressRunPart(NamedTuple):
         if self.is_qualified:
             return "qualified"
         return "grace" if self.is_grace else "paid" if self.is_paid else "free or not paid"
-
-
-class Held(NamedTuple):
-    """A subscription to check by hand: it would be served but was not, or not as it should be.
-
-    ``why`` is ``unpaid``, ``no address``, ``deleted`` (its reader), or ``passed over`` if a term
-    that is not paid was left out and a later one was delivered. For a qualified copy, it is
-    ``over the quota of class`` with the name of the audit class.
-    """
-
-    subscription_id: int
-    subscriber_id: int
-    why: str
-
-    @property
-    def reason(self) -> str:
-        """What ``why`` means, in words."""
-        return _REASONS.get(self.why, f"it is {self.why}")
-
-    @property
-    def is_over_quota(self) -> bool:
-        """Whether the quota of its audit class was full."""
-        return self.why.startswith(OVER_QUOTA)
 
 
 def names_of(reading: Reading, subscribers: Collection[int]) -> dict[int, str]:
@@ -124,19 +95,24 @@ class Serving:
             "credit": issue.credit_issues,
             "since": grace.since,
         }
-        self._address = ADDRESS if self._has_any("temporary_addresses") else "s.mailing_address_id"
+        forms = FORMS[books.direct.dialect]
+        has_temporary = self._has_any("temporary_addresses")
+        self._address = forms.address if has_temporary else "s.mailing_address_id"
+        self._of_publication = f"{OF_PUBLICATION} AND {forms.is_not_deleted}"
         conditions = [NOT_SUSPENDED] if self._has_any("suspensions") else []
         conditions += [HAS_NOT_GOT_IT] if self._has_been_delivered() else []
         self._conditions = "".join(f" AND {each}" for each in conditions)
         self._qualified = QualifiedCopies(
             books, issue, self._values, address=self._address, conditions=self._conditions
         )
+        self._has_term = f" AND {HAS_A_TERM}" if self._qualified.are_there else ""
 
     def _due(self, conditions: str) -> str:
         """Return the FROM item of those with issues left; ``t`` is the oldest term."""
         return f"""
             (SELECT {COLUMNS}, {OLDEST_TERM} AS term_id, {self._address} AS address_id
-            {OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}) AS c
+            {self._of_publication} AND s.issues <> 0 AND s.begins_on <= :day
+                {self._has_term}{conditions}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
 
@@ -144,7 +120,7 @@ class Serving:
         """Return the FROM item of those whose term ``t`` is delivered before an unpaid one."""
         return f"""
             (SELECT {COLUMNS}, {OLDEST_ON_CREDIT} AS term_id, {self._address} AS address_id
-            {OF_PUBLICATION} AND s.issues <> 0 AND s.begins_on <= :day{conditions}
+            {self._of_publication} AND s.issues <> 0 AND s.begins_on <= :day{conditions}
                 AND s.subscription_id IN ({NOT_PAID}) AND {has_paid("s")}) AS c
             JOIN terms AS t ON t.account_id = :account_id AND t.term_id = c.term_id
             """
@@ -154,7 +130,7 @@ class Serving:
         # No subscription ends before the last issue that came out of a term.
         return f"""
             (SELECT {COLUMNS}, {self._address} AS address_id, {LAST_REGULAR} AS last_regular
-            {OF_PUBLICATION} AND s.issues = 0 AND s.renew_campaign_active = 1
+            {self._of_publication} AND s.issues = 0 AND s.renew_campaign_active = 1
                 AND s.date_expired >= :since{conditions}) AS c
             WHERE c.last_regular >= :since AND c.last_regular < :day
                 AND {GRACE_SINCE} < {self._grace.issues:d} AND NOT {WAS_REFUNDED}
@@ -260,7 +236,7 @@ class Serving:
                 **self._values,
             )
         found += self._deleted(new)
-        found += [Held(*each) for each in self._qualified.held()]
+        found += self._qualified.held()
         found += self._books.rows_as(
             Held,
             f"""
@@ -338,7 +314,7 @@ class Serving:
                 """,
                 **self._values,
             )
-        found += [Held(*each) for each in self._qualified.would_hold()]
+        found += self._qualified.would_hold()
         return sorted(found + self._deleted(self._conditions))
 
     def _deleted(self, conditions: str) -> list[Held]:

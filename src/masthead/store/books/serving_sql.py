@@ -3,6 +3,8 @@
 ``s`` is a subscription, ``c`` one that may get the issue, and ``t`` its term.
 """
 
+from typing import NamedTuple
+
 from masthead.contract.subscription_types import PRINTED
 
 NOT_SUSPENDED = """
@@ -22,6 +24,43 @@ ADDRESS = """
         WHERE w.account_id = :account_id AND w.subscription_id = s.subscription_id
             AND w.from_date <= :day AND w.to_date >= :day), s.mailing_address_id)
     """
+_LOOKED_UP_AT_ONCE = f"""
+    CASE WHEN s.subscription_id IN (
+            SELECT f.subscription_id FROM temporary_addresses AS f
+            WHERE f.account_id = :account_id AND f.from_date <= :day AND f.to_date >= :day)
+        THEN {ADDRESS} ELSE s.mailing_address_id END
+    """
+_IS_NOT_DELETED = """
+    NOT EXISTS (SELECT 1 FROM subscribers AS r WHERE r.account_id = :account_id
+        AND r.subscriber_id = s.subscriber_id AND r.delete_date IS NOT NULL)
+    """
+_IS_NOT_AMONG_THE_DELETED = """
+    s.subscriber_id NOT IN (SELECT r.subscriber_id FROM subscribers AS r
+        WHERE r.account_id = :account_id AND r.delete_date IS NOT NULL)
+    """
+
+
+class Forms(NamedTuple):
+    """Conditions in the form that a database answers fastest for all subscriptions at once.
+
+    SQLite looks each row up by itself unless the other rows come first, as a list: looking up a
+    million readers takes it longer than all else. PostgreSQL joins by hash tables.
+    """
+
+    address: str
+    """The address in force on the day."""
+
+    is_not_deleted: str
+    """Whether the reader was not deleted."""
+
+    unsorted: str
+    """Written before a column, it takes the rows by their keys: in the order of other tables."""
+
+
+FORMS = {
+    "sqlite": Forms(_LOOKED_UP_AT_ONCE, _IS_NOT_AMONG_THE_DELETED, "+"),
+    "postgresql": Forms(ADDRESS, _IS_NOT_DELETED, ""),
+}
 OLDEST_TERM = """
     (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
         AND o.subscription_id = s.subscription_id AND o.issues_left <> 0)
@@ -58,6 +97,11 @@ WAS_QUALIFIED = """
             AND i.date = c.last_regular AND e.qualification_id IS NOT NULL)
     """
 """Whether the last issue came by a qualification: then no grace follows."""
+HAS_A_TERM = """
+    s.subscription_id IN (SELECT u.subscription_id FROM terms AS u
+        WHERE u.account_id = :account_id AND u.issues_left <> 0)
+    """
+"""Whether a subscription of a free title has issues of terms left; most have none."""
 NOT_PAID = """
     SELECT u.subscription_id FROM terms AS u WHERE u.account_id = :account_id
         AND u.price > 0 AND u.paid_on IS NULL AND u.issues_left <> 0
@@ -113,10 +157,9 @@ HAS_NOWHERE_TO_GO = f"""
 
 COLUMNS = "s.account_id, s.subscription_id, s.subscriber_id, s.type, s.copies"
 OF_PUBLICATION = """
-    FROM subscriptions AS s JOIN subscribers AS r
-        ON r.account_id = :account_id AND r.subscriber_id = s.subscriber_id
+    FROM subscriptions AS s
     WHERE s.account_id = :account_id AND s.publication_id = :publication_id
-        AND s.cancelled_on IS NULL AND r.delete_date IS NULL
+        AND s.cancelled_on IS NULL
     """
 
 

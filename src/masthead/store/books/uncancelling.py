@@ -134,8 +134,9 @@ def finalize(books: Operation, issue: Issue) -> None:
         """
         UPDATE cancellations SET final_issue_id = :issue_id
         WHERE account_id = :account_id AND ended_on IS NOT NULL AND final_issue_id IS NULL
-            AND subscription_id IN (SELECT s.subscription_id FROM subscriptions AS s
-                WHERE s.account_id = :account_id AND s.publication_id = :publication_id)
+            AND EXISTS (SELECT 1 FROM subscriptions AS s
+                WHERE s.account_id = :account_id AND s.publication_id = :publication_id
+                    AND s.subscription_id = cancellations.subscription_id)
         """,
         issue_id=issue.issue_id,
         publication_id=issue.publication_id,
