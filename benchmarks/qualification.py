@@ -21,7 +21,20 @@ REPORT_S = Budget(at_most=60)
 """The report is counted when the file of an issue is written."""
 
 _CLASSES = (("chief", None), ("engineer", 100_000), ("unclassified", None))
+_QUESTIONS = (("job", 40), ("industry", 27), ("size", 7))
+"""The questions, and how many options each has: together they have 7,560 different answers."""
+
 _KEY = f"{ACCOUNT_ID}, n.subscription_id"
+
+
+def _answers() -> str:
+    """Return the SQL of a reader's answers, as they are stored."""
+    answers = ",".join(
+        f""""{900 + position}":{{"options":[' ||
+        CAST({1_000 * position} + n.subscription_id % {count} AS TEXT) || '],"text":""}}"""
+        for position, (_, count) in enumerate(_QUESTIONS, 1)
+    )
+    return f"'{{{answers}}}'"
 
 
 def make_free(url: str) -> None:
@@ -35,14 +48,16 @@ def make_free(url: str) -> None:
                 code, quota) VALUES ({ACCOUNT_ID}, {key}, 1, {key}, '{code}', {quota or "NULL"})"""
             for key, (code, quota) in enumerate(_CLASSES, 1)
         ),
-        f"""
-        INSERT INTO custom_fields (account_id, field_id, name, type)
-        VALUES ({ACCOUNT_ID}, 901, 'job', 'radio')
-        """,
-        f"""
-        INSERT INTO qualification_questions (account_id, publication_id, field_id, position)
-        VALUES ({ACCOUNT_ID}, 1, 901, 1)
-        """,
+        *(
+            statement
+            for position, (name, _) in enumerate(_QUESTIONS, 1)
+            for statement in (
+                f"""INSERT INTO custom_fields (account_id, field_id, name, type)
+                VALUES ({ACCOUNT_ID}, {900 + position}, '{name}', 'radio')""",
+                f"""INSERT INTO qualification_questions (account_id, publication_id, field_id,
+                position) VALUES ({ACCOUNT_ID}, 1, {900 + position}, {position})""",
+            )
+        ),
         f"""
         INSERT INTO qualifications (account_id, qualification_id, subscriber_id, publication_id,
             subscription_id, qualified_on, valid_until, request_type, audit_class_id, answers,
@@ -54,8 +69,7 @@ def make_free(url: str) -> None:
                 || '-12-2' || CAST(n.subscription_id % 9 AS TEXT),
             CASE n.subscription_id % 2 WHEN 0 THEN 'web' ELSE 'written' END,
             1 + n.subscription_id % 3,
-            '{{"901":{{"options":['
-                || CAST(900 + n.subscription_id % 40 AS TEXT) || '],"text":""}}}}',
+            {_answers()},
             '{{"call":"' || CAST(n.subscription_id AS TEXT) || '"}}', '2026-01-01 00:00:00'
         FROM subscriptions AS n ORDER BY n.subscription_id
         """,

@@ -16,6 +16,7 @@ from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books import order_people
 from masthead.store.books import qualifications as stored
+from masthead.store.books.extendable_subscriptions import look_up_usual_addresses
 from masthead.store.books.operation import Operation
 from masthead.store.books.qualification_forms import Form, form_of
 
@@ -125,6 +126,7 @@ class _Importing:
         order_people.look_up(
             self._change, [each.person for each in rows if each.reference not in known]
         )
+        look_up_usual_addresses(self._change, [*self._change.memory("addresses")])
         given: dict[int, Given] = {}
         for row in rows:
             try:

@@ -26,7 +26,7 @@ from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput
 from masthead.store.books import qualifications as stored
 from masthead.store.books.contact_details import names_of
-from masthead.store.books.extendable_subscriptions import usual_address
+from masthead.store.books.extendable_subscriptions import look_up_usual_addresses, usual_address
 from masthead.store.books.issue import check_publication
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
@@ -198,6 +198,7 @@ class _Adding:
 
     def run(self) -> list[Added]:
         """Write all of them, which are not refused, and bring what follows up to date."""
+        self._look_up_places()
         added = [self._add(each) for each in self._given]
         self._write_answers()
         self._change.write()
@@ -282,6 +283,13 @@ class _Adding:
             subscription_id in self._begun,
             is_newest=True,
         )
+
+    def _look_up_places(self) -> None:
+        """Look up together what is needed of readers who may begin a subscription."""
+        readers = sorted({each.subscriber_id for each in self._given} - self._held.keys())
+        if readers:
+            addresses_of(self._change, readers)
+            look_up_usual_addresses(self._change, readers)
 
     def _subscription(self, given: Given) -> int:
         """Return the subscription that the qualification is for; begin one if there is none."""

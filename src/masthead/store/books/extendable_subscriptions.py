@@ -5,7 +5,7 @@ look-up uses an index, and one statement looks up the subscriptions of many read
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -215,6 +215,12 @@ def usual_address(
         return None
     temporary = _temporary(books, [subscriber_id])[subscriber_id]
     return max(addresses.keys() - temporary, default=None)
+
+
+def look_up_usual_addresses(books: Reading, subscribers: Collection[int]) -> None:
+    """Look up together what :func:`usual_address` asks of each of some subscribers."""
+    look_up(books, subscribers)
+    _temporary(books, subscribers)
 
 
 def _temporary(books: Reading, subscribers: Iterable[int]) -> dict[int, set[int]]:

@@ -237,9 +237,17 @@ def write_answers(
     They replace what is stored; an empty one removes it. Readers' custom fields are marked for the
     change feed.
     """
-    which = "account_id = :account_id AND subscriber_id = :subscriber_id AND field_id = :field_id"
-    keys = [{"account_id": books.account_id, "subscriber_id": s, "field_id": f} for s, f in given]
-    books.connection.change_many(f"DELETE FROM custom_field_answers WHERE {which}", keys)
+    for field_id in sorted({field_id for _, field_id in given}):
+        readers = sorted(subscriber_id for subscriber_id, field in given if field == field_id)
+        for first in range(0, len(readers), _IDS_MAX):
+            books.change(
+                f"""
+                DELETE FROM custom_field_answers
+                WHERE account_id = :account_id AND field_id = :field_id
+                    AND subscriber_id IN ({listed(readers[first : first + _IDS_MAX])})
+                """,
+                field_id=field_id,
+            )
     for (subscriber_id, field_id), answer in given.items():
         if not answer.is_empty:
             books.add(
