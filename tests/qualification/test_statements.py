@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 FEW, MANY = 3, 40
 ISSUE = 5
+_JOINED = ("SEARCH q ", "SEARCH s ")
 
 
 def _rows(count: int) -> list[FileRow]:
@@ -91,19 +92,35 @@ def test_no_operation_sends_a_statement_for_each_reader(shared: Desk) -> None:
     assert {name: sent for name, sent in found.items() if sent[0] > most[name]} == {}
 
 
+def _plan(desk: Desk, explain: str) -> list[str]:
+    """Return the lines of the plan of who is held, in the transaction that closes an issue."""
+    _title_of(desk, FEW)
+    with desk.books.change(dry_run=True) as change:
+        issue = find_issue(change, ISSUE)
+        serving = Serving(change, issue, Grace())
+        assert deliver(change, issue, Grace()).entries == FEW
+        copies = serving._qualified
+        who = copies._qualified(copies._not_delivered())
+        plan = change.rows(f"{explain} SELECT c.* FROM {who} AS c", **serving._values)
+    return [str(line[-1]) for line in plan]
+
+
 @pytest.mark.parametrize("store", ["postgresql"], indirect=True, scope="session")
 def test_who_is_held_is_found_by_one_pass_over_the_new_list(shared: Desk) -> None:
     """decisions, "Who gets the copies of a quota": also before there are statistics of the list.
 
     A nested loop over the entries took hours at 1,000,000 readers.
     """
-    _title_of(shared, FEW)
-    with shared.books.change(dry_run=True) as change:
-        issue = find_issue(change, ISSUE)
-        serving = Serving(change, issue, Grace())
-        assert deliver(change, issue, Grace()).entries == FEW
-        copies = serving._qualified
-        who = copies._qualified(copies._not_delivered())
-        plan = change.rows(f"EXPLAIN SELECT c.* FROM {who} AS c", **serving._values)
-    lines = [str(line) for (line,) in plan]
+    lines = _plan(shared, "EXPLAIN")
     assert any("hashed SubPlan" in line for line in lines), lines
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True, scope="session")
+def test_sqlite_reads_both_tables_of_the_qualified_by_their_keys(shared: Desk) -> None:
+    """decisions, "Who gets the copies of a quota": in the order in which the rows are stored.
+
+    By an index of another order, each reader is a read from another place of the file.
+    """
+    joined = [line for line in _plan(shared, "EXPLAIN QUERY PLAN") if line[:9] in _JOINED]
+    assert len(joined) == len(_JOINED), joined
+    assert all("USING PRIMARY KEY" in line for line in joined), joined

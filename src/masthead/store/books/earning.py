@@ -72,7 +72,9 @@ def earn_by_months(books: Operation, issue: Issue) -> None:
             SELECT t.*, {months} AS served FROM subscriptions AS s JOIN terms AS t
                 ON t.account_id = :account_id AND t.subscription_id = s.subscription_id
             WHERE s.account_id = :account_id AND s.publication_id = :publication_id
-                AND s.issues < 0 AND t.issues_left < 0 AND {_IS_PAID}
+                AND s.issues < 0 AND s.subscription_id IN (SELECT u.subscription_id FROM terms AS u
+                    WHERE u.account_id = :account_id AND u.term_id > 0 AND u.issues_left < 0)
+                AND t.issues_left < 0 AND {_IS_PAID}
                 AND t.starts_on IS NOT NULL AND t.months > 0)
         SELECT * FROM unlimited) AS t
         """,

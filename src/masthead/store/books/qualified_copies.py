@@ -12,7 +12,6 @@ from masthead.store.books.issue import Issue
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.serving_sql import (
-    COLUMNS,
     FORMS,
     HAS_NOT_GOT_IT,
     HAS_NOWHERE_TO_GO,
@@ -173,13 +172,14 @@ class QualifiedCopies:
         )
         # Many can be over a quota: the reasons are few, and stored once.
         reasons = {key: f"{OVER_QUOTA} {name}" for key, name in names.items()}
-        rows = self._books.rows(
+        rows = self._books.connection.stream(
             f"""
             SELECT c.subscription_id, c.subscriber_id,
                 CASE WHEN {HAS_NOWHERE_TO_GO} THEN NULL ELSE c.audit_class_id END
             FROM {self._qualified(more)} AS c
             WHERE {held}
             """,
+            account_id=self._books.account_id,
             **self._values,
         )
         return [
@@ -199,17 +199,19 @@ class QualifiedCopies:
         return "" if is_new or HAS_NOT_GOT_IT in self._conditions else f" AND {_IS_NOT_AMONG_THEM}"
 
     def _qualified(self, more: str) -> str:
-        """Return the FROM item of those who are qualified on the issue's date and served."""
-        own = self._forms.unsorted
+        """Return the FROM item of those who are qualified on the issue's date and served.
+
+        SQLite joins in the order of a CROSS JOIN: both tables are read once, by their keys.
+        """
         parts = " UNION ALL ".join(
             f"""
-            SELECT {COLUMNS}, {self._address} AS address_id, q.audit_class_id,
+            SELECT s.account_id, q.subscription_id, s.subscriber_id, s.type, s.copies,
+                {self._address} AS address_id, q.audit_class_id,
                 q.class_position, q.request_position, q.qualified_on
-            FROM {source}
-            JOIN subscriptions AS s
-                ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
-            WHERE q.account_id = :account_id AND {own}q.publication_id = :publication_id
-                AND q.served = 1 AND q.qualified_on <= :day AND {own}q.valid_until >= :day
+            FROM {source} CROSS JOIN subscriptions AS s
+            WHERE q.account_id = :account_id AND {self._forms.of_publication}
+                AND q.served = 1 AND q.qualified_on <= :day AND q.valid_until >= :day
+                AND s.account_id = :account_id AND s.subscription_id = q.subscription_id
                 AND s.cancelled_on IS NULL AND {self._forms.is_not_deleted}
                 AND s.begins_on <= :day{self._goes_on}{self._conditions}{more}
             """
@@ -248,9 +250,8 @@ class QualifiedCopies:
         return self._issue.date < self._books.today and bool(
             self._books.row(
                 f"""
-                SELECT 1 FROM qualified_subscriptions WHERE account_id = :account_id
-                    AND {self._forms.unsorted}publication_id = :publication_id
-                    AND qualified_on > :day LIMIT 1
+                SELECT 1 FROM qualified_subscriptions AS q WHERE q.account_id = :account_id
+                    AND {self._forms.of_publication} AND q.qualified_on > :day LIMIT 1
                 """,
                 publication_id=self._issue.publication_id,
                 day=self._issue.date,

@@ -241,12 +241,11 @@ class Serving:
             Held,
             f"""
             SELECT DISTINCT d.subscription_id, s.subscriber_id, '{PASSED_OVER}'
-            FROM terms AS t
-            JOIN subscription_issues AS d
-                ON d.account_id = :account_id AND d.subscription_id = t.subscription_id
+            FROM terms AS t CROSS JOIN subscription_issues AS d
             JOIN subscriptions AS s
                 ON s.account_id = :account_id AND s.subscription_id = t.subscription_id
-            WHERE t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
+            WHERE d.account_id = :account_id AND d.subscription_id = t.subscription_id
+                AND t.account_id = :account_id AND t.price > 0 AND t.paid_on IS NULL
                 AND t.issues_left <> 0 AND d.issue_id = :issue_id
                 AND d.mailing_list_id = :mailing_list_id AND t.term_id < d.term_id
                 AND {IS_UNPAID}

@@ -53,13 +53,22 @@ class Forms(NamedTuple):
     is_not_deleted: str
     """Whether the reader was not deleted."""
 
-    unsorted: str
-    """Written before a column, it takes the rows by their keys: in the order of other tables."""
+    of_publication: str
+    """Whether ``qualified_subscriptions AS q`` is of the publication.
+
+    For SQLite, this is written so that it reads the table in the order of the subscriptions, like
+    the other tables, and not by the index of the ends.
+    """
 
 
+_OF_PUBLICATION = "q.publication_id = :publication_id"
 FORMS = {
-    "sqlite": Forms(_LOOKED_UP_AT_ONCE, _IS_NOT_AMONG_THE_DELETED, "+"),
-    "postgresql": Forms(ADDRESS, _IS_NOT_DELETED, ""),
+    "sqlite": Forms(
+        _LOOKED_UP_AT_ONCE,
+        _IS_NOT_AMONG_THE_DELETED,
+        f"+{_OF_PUBLICATION} AND q.subscription_id > 0",
+    ),
+    "postgresql": Forms(ADDRESS, _IS_NOT_DELETED, _OF_PUBLICATION),
 }
 OLDEST_TERM = """
     (SELECT min(o.term_id) FROM terms AS o WHERE o.account_id = :account_id
@@ -99,7 +108,7 @@ WAS_QUALIFIED = """
 """Whether the last issue came by a qualification: then no grace follows."""
 HAS_A_TERM = """
     s.subscription_id IN (SELECT u.subscription_id FROM terms AS u
-        WHERE u.account_id = :account_id AND u.issues_left <> 0)
+        WHERE u.account_id = :account_id AND u.term_id > 0 AND u.issues_left <> 0)
     """
 """Whether a subscription of a free title has issues of terms left; most have none."""
 NOT_PAID = """
