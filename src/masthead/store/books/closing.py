@@ -111,8 +111,9 @@ class _Delivery:
             return MailingList(self._issue.issue_id, True, None, name, 0, [], held)
         lapsed = self._note_lapses() if self._parent is None else 0
         self._add_entries()
-        self._use_up_terms()
-        earn_by_deliveries(self._books, self._issue, self._list_id)
+        if serving.out_of_terms:
+            self._use_up_terms()
+            earn_by_deliveries(self._books, self._issue, self._list_id)
         earn_by_months(self._books, self._issue)
         self._books.change(
             """UPDATE list_downloads SET count = :count

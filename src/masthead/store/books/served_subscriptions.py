@@ -105,6 +105,8 @@ class Serving:
         self._qualified = QualifiedCopies(
             books, issue, self._values, address=self._address, conditions=self._conditions
         )
+        self.out_of_terms = 0
+        """How many copies :meth:`deliver` gave out of terms."""
         self._has_term = f" AND {HAS_A_TERM}" if self._qualified.are_there else ""
 
     def _due(self, conditions: str) -> str:
@@ -193,6 +195,7 @@ class Serving:
             **self._values,
             mailing_list_id=mailing_list_id,
         )
+        self.out_of_terms = delivered
         delivered += self._qualified.deliver(mailing_list_id)
         if self._grace.issues:
             delivered += self._books.change(
