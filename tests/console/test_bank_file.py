@@ -113,9 +113,9 @@ def test_what_cannot_be_read_names_the_file_and_no_place_on_the_disk(
     before = bank.everything()
     cases: tuple[tuple[dict[str, bytes], str], ...] = (
         ({}, "Choose the file that the bank sent you."),
-        ({"file": b"what"}, "April.xml: is not camt.053, camt.054 or MT940"),
-        ({"file": statement("1")[:-20]}, "April.xml: line 7: "),
-        ({"file": b"Day\n1", "mapping": b"="}, "April.xml: "),
+        ({"file": b"what"}, "april.xml: is not camt.053, camt.054 or MT940"),
+        ({"file": statement("1")[:-20]}, "april.xml: line 7: "),
+        ({"file": b"Day\n1", "mapping": b"="}, "april.xml: "),
     )
     for files, sentence in cases:
         found = refused(sent(finance, files))

@@ -89,7 +89,7 @@ def test_a_logo_is_a_file_that_stays_until_it_is_taken_off(bureau: Desk, manager
 @pytest.mark.parametrize(
     ("name", "size", "why"),
     [
-        ("logo.gif", 1, "Logo.gif is no logo: its name ends with .png, .jpg, .jpeg, .svg."),
+        ("logo.gif", 1, "logo.gif is no logo: its name ends with .png, .jpg, .jpeg, .svg."),
         ("logo.png", LOGO_BYTES_MAX + 1, "The logo has 262,145 bytes: 262,144 is the most."),
     ],
 )

@@ -18,6 +18,7 @@ from masthead.web.words import marked
 
 _ID_MAX = 2**63 - 1
 _ID = re.compile(r"[0-9]{1,18}")
+_NAME = re.compile(r"[^\s._]+[._]\w")
 _GROUPED = re.compile(r"([0-9]{1,3}(?:[.,][0-9]{3})*|[0-9]+)[.,]([0-9]{1,2})")
 _NUMBER = re.compile(r"-?[0-9]{1,30}")
 _NOT_AS_SHOWN = "the form was not sent as it was shown: look at it again"
@@ -239,6 +240,10 @@ def text_of(value: object) -> str:
 
 
 def as_sentence(said: object) -> str:
-    """Return the message of an error or an operation as a sentence."""
+    """Return the message of an error or an operation as a sentence.
+
+    The name of a file or a setting at its beginning stays as it is.
+    """
     text = str(said).rstrip(".")
-    return f"{text[:1].upper()}{text[1:]}."
+    first = text[:1] if _NAME.match(text) else text[:1].upper()
+    return f"{first}{text[1:]}."
