@@ -123,3 +123,11 @@ def test_while_masthead_is_away_readers_stay_in(site: TestClient, emulator: Mast
     site.cookies.clear()
     assert site.post("/sign-in", data=ANN).status_code == 503
     emulator.faults.clear()
+
+
+def test_the_page_says_how_the_small_site_is_started_and_nginx_finds_it_there() -> None:
+    """The readers' pages have port 8003 by themselves."""
+    ((name, port),) = re.findall(r"`uvicorn (\w+):app --port (\d+)`", PAGE)
+    assert f"Save it as `{name}.py`" in PAGE
+    assert set(re.findall(r"proxy_pass http://127.0.0.1:(\d+);", PAGE)) == {port}
+    assert port not in {"8000", "8003"}

@@ -71,7 +71,7 @@ def serving_small_site(app: Starlette, port: int) -> Iterator[None]:
 @contextmanager
 def serving_nginx(folder: Path, port: int, small_site: int) -> Iterator[None]:
     """The nginx of the page, on a port, before the files of a folder."""
-    server = SERVER.replace("8080", str(port)).replace("8003", str(small_site))
+    server = SERVER.replace("8080", str(port)).replace("8004", str(small_site))
     server = server.replace("/srv/site", str(folder / "site"))
     (folder / "nginx.conf").write_text(WHOLE.format(folder=folder, server=server))
     command = [str(NGINX), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
