@@ -124,6 +124,7 @@ def test_every_command_has_help_that_names_its_settings(subtests: pytest.Subtest
             done = runner.invoke(cli, [*words, "--help"], prog_name="masthead")
             assert (done.exit_code, done.stderr) == (0, "")
             assert_is_help(done.stdout, words, command)
+            assert "\\b" not in done.stdout, "the mark of lines that stay as they are"
 
 
 def test_the_program_has_help_that_names_its_commands(database: str) -> None:

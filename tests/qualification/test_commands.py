@@ -87,6 +87,15 @@ def test_a_form_is_set_and_shown(press: Desk, tmp_path: Path) -> None:
         assert why in refused(press.url, "qualification", "show", *words)
 
 
+def test_an_option_without_a_value_is_named_as_readers_see_it(press: Desk) -> None:
+    form = qualification_forms.form(press.books, 1)
+    job, *_ = form.questions
+    silent = job.options[0]._replace(value="", display_as="Prefer not to say")
+    asked = form._replace(questions=(job._replace(options=(silent, job.options[1])),))
+    with pytest.raises(BadInput, match=r"options are Prefer not to say, engineer$"):
+        qualification_forms.read_answers(asked, [("job", "king")])
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

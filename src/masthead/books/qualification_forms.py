@@ -278,6 +278,10 @@ def _named(
     return found[0] if len(found) == 1 else None
 
 
+def _names_of_options(question: Question) -> str:
+    return ", ".join(each.value or each.display_as for each in question.options)
+
+
 def read_answers(form: Form, given: Iterable[tuple[str, str]]) -> dict[int, Answer]:
     """Return answers by the id of the field, from pairs of a field and an answer by their names.
 
@@ -296,7 +300,7 @@ def read_answers(form: Form, given: Iterable[tuple[str, str]]) -> dict[int, Answ
         else:
             raise BadInput(
                 f"{printable(question.name)} has no option {text!r}: its options are "
-                f"{printable(', '.join(each.value for each in question.options)) or 'none'}",
+                f"{printable(_names_of_options(question)) or 'none'}",
                 field="answers",
             )
     return {
@@ -375,7 +379,7 @@ def _condition(form: Form, name: str, options: Sequence[str]) -> tuple[int, froz
         what = f"no option {missing[0]!r}" if missing else "no option that would hold"
         raise BadInput(
             f"{name!r} has {what}: its options are "
-            f"{', '.join(each.value for each in question.options) or 'none'}"
+            f"{printable(_names_of_options(question)) or 'none'}"
         )
     return question.field_id, frozenset(each.option_id for each in found.values() if each)
 

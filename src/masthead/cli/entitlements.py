@@ -15,7 +15,7 @@ _ID = click.IntRange(0, 2**63 - 1)
 
 @click.group("entitlements")
 def entitlements_group() -> None:
-    r"""What readers may read, for sites with a paywall: the keys that sign it.
+    """What readers may read, for sites with a paywall: the keys that sign it.
 
     A site asks a server for a reader's entitlements, GET /entitlements, and gets a signed token. An
     account without a key answers 404. The first key switches entitlements on:
@@ -23,7 +23,7 @@ def entitlements_group() -> None:
     \b
       masthead entitlements rotate 7 --issuer https://subscriptions.example
       masthead entitlements keys 7
-    """
+    """  # noqa: D301 - click keeps the lines after this mark
 
 
 @entitlements_group.command("rotate")

@@ -125,7 +125,7 @@ def _print_form(form: "Form") -> None:
 def classes(
     publication_id: int, file: Path | None, account: int | None, database: str, *, dry_run: bool
 ) -> None:
-    r"""Set the audit classes of a publication from a file; without --from, print them.
+    """Set the audit classes of a publication from a file; without --from, print them.
 
     A reader is in the first class whose conditions all hold; the class unclassified, the last one,
     takes all others. For each class the file has a table [[class]] with code, name, served (true or
@@ -140,7 +140,7 @@ def classes(
 
     Current qualifications come to their new class at once. What was added before, and the reports
     of closed issues, stay as they are.
-    """
+    """  # noqa: D301 - click keeps the lines after this mark
     books = books_of(account, database)
     if file is None:
         _print_classes(books, publication_id)
@@ -329,7 +329,7 @@ def import_(
     *,
     dry_run: bool,
 ) -> None:
-    r"""Add the qualifications of a file, such as of a web form, a call centre or a fair.
+    """Add the qualifications of a file, such as of a web form, a call centre or a fair.
 
     All of them are added or none. The file is CSV, NDJSON or a workbook. Its columns are
     qualified_on, request_type, the fields of the form by their names, evidence_ with the name of a
@@ -346,7 +346,7 @@ def import_(
     request_type = "telephone"
     columns = { qualified_on = "Tag", email = "E-Mail", job = "Position" }
     values.job = { "CEO" = "chief" }
-    """
+    """  # noqa: D301 - click keeps the lines after this mark
     books = books_of(account, database)
     rows = read_qualifications(path, read_mapping(mapping) if mapping else None)
     try:
