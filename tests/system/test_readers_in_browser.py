@@ -110,6 +110,23 @@ def test_axe_finds_nothing_on_any_page(browser: Browser, site: str, desk: Desk) 
     assert not [each for each in browser.complaints() if "404" not in each]
 
 
+def test_a_reader_who_comes_from_another_site_is_still_signed_in(
+    plain: Browser, site: str, desk: Desk
+) -> None:
+    """decisions, "Readers who come from another site"."""
+    sign_in(plain, site, BEN)
+    key = household.of(desk).ben
+    form = f"<form method=post action={site}subscriptions/{key}/cancel><button>Send</button></form>"
+    plain.open(f"data:text/html,<a href={site}data>Your data</a>{form}")
+    plain.follow("Your data")
+    plain.read_until("nav.pages", "Your subscriptions")
+    plain.open(f"data:text/html,{form}")
+    plain.send("Send")
+    plain.read_until("main", "Another site sent this form.")
+    plain.open(site)
+    assert plain.count("a[href$='/cancel']")
+
+
 def test_a_page_asks_only_its_own_site(plain: Browser, site: str) -> None:
     """decisions, "Looks of the readers' pages"."""
     sign_in(plain, site, EVE)

@@ -42,7 +42,7 @@ def choose(request: Request, response: Response, language: str, path: str) -> No
         path=path,
         secure=request.app.state.behind_proxy,
         httponly=True,
-        samesite="strict",
+        samesite="lax",
     )
 
 

@@ -30,12 +30,12 @@ class Site(NamedTuple):
     @property
     def session_cookie(self) -> Cookie:
         """The cookie of a reader's session."""
-        return Cookie(f"masthead_reader_{self.name}", self.behind_proxy)
+        return Cookie(f"masthead_reader_{self.name}", self.behind_proxy, same_site="lax")
 
     @property
     def browser_cookie(self) -> Cookie:
         """The cookie of a browser that asked for links by email, to which they are bound."""
-        return Cookie(f"masthead_link_{self.name}", self.behind_proxy)
+        return Cookie(f"masthead_link_{self.name}", self.behind_proxy, same_site="lax")
 
     def is_own(self, path: str) -> bool:
         """Return whether a path is one of this site."""

@@ -1,7 +1,7 @@
 """Cookies: that of a session, and that with the message of a change; and local paths."""
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
 from starlette.requests import Request
@@ -17,11 +17,14 @@ _OWN_PATH = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 class Cookie(NamedTuple):
     """A cookie of a session. Behind a proxy that terminates TLS, it is sent only over TLS.
 
-    ``name`` is its name without the prefix of :attr:`full_name`.
+    ``name`` is its name without the prefix of :attr:`full_name`. ``same_site`` says whether a
+    browser sends it when a link of another site leads here (``lax``). It never sends it with a form
+    of another site.
     """
 
     name: str
     is_secure: bool
+    same_site: Literal["strict", "lax"] = "strict"
 
     @property
     def full_name(self) -> str:
@@ -41,7 +44,7 @@ class Cookie(NamedTuple):
             path="/",
             secure=self.is_secure,
             httponly=True,
-            samesite="strict",
+            samesite=self.same_site,
         )
 
 
