@@ -224,6 +224,9 @@ class _Delivery:
         )
 
     def _press_run(self) -> list[PressRunPart]:
+        if self._books.connection.dialect == "sqlite":
+            # Sorting takes as much again, while the held subscriptions are in memory.
+            self._books.connection.script("PRAGMA main.cache_size = -8192")
         return self._books.rows_as(
             PressRunPart,
             """
