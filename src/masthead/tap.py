@@ -1,4 +1,4 @@
-"""The command ``tap-masthead``: it starts :mod:`masthead.singer`, if its packages are there."""
+"""The command ``tap-masthead``: it starts :mod:`masthead.singer`, if its packages are installed."""
 
 import sys
 

@@ -79,7 +79,7 @@ def lines(desk: Desk, subscriber_id: int, letter: SentLetter) -> list[str]:
     return lines_of(made.pdf())
 
 
-def test_each_reader_finds_the_own_letters(household: Desk) -> None:
+def test_each_reader_finds_the_letters_that_were_sent_to_them(household: Desk) -> None:
     """decisions, "Letters that readers open": those about gifts are listed, without a PDF."""
     with_pdf = {each: kinds(household, each, with_pdf=True) for each in EVERYBODY}
     assert with_pdf == {

@@ -5,7 +5,7 @@ with the reader's present name and address (decisions, "Letters that readers ope
 """
 
 from collections.abc import Container, Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from masthead.books.account import Books
 from masthead.books.invoice_documents import appearance_of, sender_of
 from masthead.books.reader_acts import not_yours
 from masthead.books.reader_offers import ask_offered
-from masthead.databases.queries import Batch
+from masthead.databases.queries import Batch, Query
 from masthead.documents.kinds import Printed
 from masthead.documents.prepared import Prepared
 from masthead.store.billing import announcements_printed, reader_letters, reminders
@@ -26,6 +26,8 @@ from masthead.store.books.operation import Reading
 from masthead.store.books.reader_home import reader
 
 __all__ = ["Letter", "SentKind", "letter", "letters_of", "reminder"]
+
+Written = TypeVar("Written")
 
 
 class Letter(NamedTuple):
@@ -45,7 +47,8 @@ def letters_of(kept: Iterable[tuple[int, str, int, str, str]]) -> list[Letter]:
 def reminder(books: Books, subscriber_id: int, reminder_id: int) -> Prepared:
     """Return a reminder of a reader. Raises NotFound if it is not the reader's."""
     with books.read() as reading:
-        found = {key: text for key, *_, text in _kept(reading, subscriber_id)}
+        kept = _offered(reading, subscriber_id, reminders.kept_letters(subscriber_id))
+        found = {key: text for key, *_, text in kept}
         if reminder_id not in found:
             raise not_yours()
         printed = from_json(found[reminder_id], PrintedReminder)
@@ -61,16 +64,9 @@ def letter(
     cannot be made again.
     """
     with books.read() as reading:
-        batch = Batch(reading)
-        reader_of = batch.add(reader(reading.account_id, subscriber_id))
-        sent = batch.add(reader_letters.sent(subscriber_id))
-        offered = ask_offered(batch)
-        batch.send()
-        reader_of()
-        found = (each for each in sent() if offered().documents and each.is_current)
-        wanted = next(
-            (x for x in found if x.kind in kinds and (x.key, x.effort) == (key, effort)), None
-        )
+        sent = _offered(reading, subscriber_id, reader_letters.sent(subscriber_id))
+        found = (each for each in sent if each.is_current and each.kind in kinds)
+        wanted = next((each for each in found if (each.key, each.effort) == (key, effort)), None)
         printed = None if wanted is None else _made_again(reading, wanted)
         if printed is None:
             raise not_yours()
@@ -90,10 +86,14 @@ def _made_again(reading: Reading, sent: SentLetter) -> Printed | None:
     return letter and msgspec.structs.replace(letter, written_on=sent.written_on)
 
 
-def _kept(reading: Reading, subscriber_id: int) -> list[tuple[int, str, int, str, str]]:
+def _offered(reading: Reading, subscriber_id: int, query: Query[list[Written]]) -> list[Written]:
+    """Return what was written to a reader, or nothing where documents are switched off.
+
+    Raises NotFound if there is no such reader.
+    """
     batch = Batch(reading)
     reader_of = batch.add(reader(reading.account_id, subscriber_id))
-    found = batch.add(reminders.kept_letters(subscriber_id))
+    found = batch.add(query)
     offered = ask_offered(batch)
     batch.send()
     reader_of()

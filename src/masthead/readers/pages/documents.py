@@ -30,19 +30,19 @@ def reminder(request: PageRequest) -> Response:
 
 
 def letter(request: PageRequest) -> Response:
-    """Send a welcome or a cancellation letter of the reader. Raises NotFound as above."""
+    """Send a welcome or a cancellation letter of the reader. Raises NotFound for another's."""
     return _sent(request, "welcome", "cancellation")
 
 
 def renewal(request: PageRequest) -> Response:
-    """Send a renewal letter of the reader: that of an effort, by its term. As above."""
+    """Send the renewal letter of an effort, by its term. Raises NotFound for another reader's."""
     text = request.query.get("effort", "")
     is_number = text.isascii() and text.isdigit() and len(text) <= _EFFORT_DIGITS
     return _sent(request, "renewal", effort=int(text) if is_number else 0)
 
 
 def announcement(request: PageRequest) -> Response:
-    """Send the announcement of an automatic renewal. Raises NotFound as above."""
+    """Send the announcement of an automatic renewal. Raises NotFound for another reader's."""
     return _sent(request, "announcement")
 
 
