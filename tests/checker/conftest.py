@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 NAMES = ("small", "large", "empty", "hidden", "golden", "sparse", "aged")
 """The publishers: small ones whose lists show all records, a large one, awkward ones.
 
-Of ``aged`` the subscribers have changed one after the other, in the last six days.
+Of ``aged`` the subscribers have changed one after the other, in the last six days and at any minute
+of an hour.
 """
 
 
@@ -55,7 +56,7 @@ def publishers(
 
 
 def _age(publisher: Publisher) -> None:
-    """Change a subscriber in each load, and let three hours have passed between two loads."""
+    """Change a subscriber in each load, and let 187 minutes have passed between two loads."""
     with (publisher.folder / "small" / "subscribers.csv").open(newline="") as file:
         subscribers = list(csv.DictReader(file))
     for number, one in enumerate(subscribers[:48], 1):
@@ -69,7 +70,7 @@ def _age(publisher: Publisher) -> None:
             ) WHERE account_id = :account_id
             """,
             account_id=publisher.account_id,
-            interval=3 * 3600 * 1_000_000,
+            interval=187 * 60 * 1_000_000,
         )
 
 

@@ -106,14 +106,16 @@ def _is_since(changed: datetime, since: datetime) -> bool:
 
 
 def changed_one_by_one(
-    shows: Callable[[datetime, datetime], bool] = _is_since, hours_ahead: int = 0
+    shows: Callable[[datetime, datetime], bool] = _is_since,
+    hours_ahead: int = 0,
+    apart: timedelta = timedelta(hours=2),
 ) -> Alter:
-    """Let each subscriber have changed two hours before the next one.
+    """Let each subscriber have changed two hours before the next one, the last one 80 minutes ago.
 
     ``shows`` tells by both times whether a subscriber is in the feed. `modified_date` is in a time
-    zone that is ``hours_ahead`` of UTC.
+    zone that is ``hours_ahead`` of UTC. ``apart`` is another time between two changes.
     """
-    start = datetime.now(UTC)
+    start = datetime.now(UTC) - timedelta(minutes=80)
 
     def alter(asked: Asked, send: Send) -> Reply:
         reply = send(asked)
@@ -123,13 +125,36 @@ def changed_one_by_one(
         since = datetime.fromisoformat(asked.query["changed_since"])
         kept = []
         for one in records["subscribers"]:
-            changed = start - timedelta(hours=2 * int(one["subscriber_id"]) - 2, minutes=20)
+            changed = start - (int(one["subscriber_id"]) - 1) * apart
             if shows(changed, since):
                 local = changed + timedelta(hours=hours_ahead)
                 kept.append({**one, "modified_date": f"{local:%Y-%m-%d %H:%M:%S}"})
         return reply.saying({**records, "subscribers": kept})
 
     return alter
+
+
+def rounded(since: datetime, up: timedelta) -> datetime:
+    """Return the full hour before a time, or before the time that is so much later."""
+    return (since + up).replace(minute=0, second=0, microsecond=0)
+
+
+UNEVENLY = timedelta(minutes=127)
+_ROUNDED = {
+    "up": timedelta(minutes=59, seconds=59),
+    "down": timedelta(),
+    "to the nearest": timedelta(minutes=30),
+}
+
+
+def minutes_of_an_offset_overlooked(asked: Asked, send: Send) -> Reply:
+    """Take +05:30 for +05:00."""
+    text = asked.query.get("changed_since", "")
+    if asked.path != CDC or not text.endswith(":30") or len(text) < 25:
+        return send(asked)
+    since = datetime.fromisoformat(f"{text[:-2]}00").astimezone(UTC)
+    moment = min(since, datetime.now(UTC)).isoformat(timespec="seconds")
+    return send(_with(asked, changed_since=moment))
 
 
 def begun_again(asked: Asked, send: Send) -> Reply:
@@ -178,6 +203,19 @@ DEVIATIONS_OF_LOSSES: dict[str, Deviation] = {
     "changed_since overlooked for subscribers": differs(
         changed_one_by_one(lambda _changed, _since: True),
         *("Operation 4", GET_CDC, "changed_since"),
+    ),
+    **{
+        f"changed_since rounded {how} by an hour": noted(
+            changed_one_by_one(
+                lambda changed, since, up=up: changed >= rounded(since, up),  # type: ignore[misc]
+                apart=UNEVENLY,
+            ),
+            *("Operation 4", GET_CDC, "changed_since"),
+        )
+        for how, up in _ROUNDED.items()
+    },
+    "the minutes of an offset overlooked": differs(
+        minutes_of_an_offset_overlooked, "Operation 4", GET_CDC, "changed_since"
     ),
     "a short time shows nothing": differs(
         changed_one_by_one(lambda changed, since: changed >= since and _is_wide(since)),

@@ -8,6 +8,7 @@ import pytest
 
 from masthead.checker import check, running
 from tests.checker.altering import altered
+from tests.checker.planted_filters import DEVIATIONS_OF_FILTERS
 from tests.checker.planted_losses import DEVIATIONS_OF_LOSSES, OF_MANY_RECORDS
 from tests.checker.planted_records import DEVIATIONS_OF_RECORDS
 from tests.checker.planted_requests import DEVIATIONS_OF_REQUESTS
@@ -22,11 +23,16 @@ if TYPE_CHECKING:
     from tests.checker.touched import Heard
     from tests.mirror.publisher import Publisher
 
-DEVIATIONS = DEVIATIONS_OF_RECORDS | DEVIATIONS_OF_REQUESTS | DEVIATIONS_OF_LOSSES
+DEVIATIONS = (
+    DEVIATIONS_OF_RECORDS | DEVIATIONS_OF_REQUESTS | DEVIATIONS_OF_LOSSES | DEVIATIONS_OF_FILTERS
+)
 OF_MANY = OF_MANY_RECORDS | {
     "pages that overlap",
     "more than a hundred",
     "a row limit of each entity",
+    "an upper bound that loses 0, of many",
+    "subscriptions of many limited before the filters",
+    "subscribers of many limited before the search",
 }
 """What only shows with more records than a list shows."""
 

@@ -10,6 +10,7 @@ from masthead.checker.checks import (
     credentials,
     custom_fields,
     feed,
+    feed_times,
     lists,
     logins,
     mailing_lists,
@@ -28,7 +29,7 @@ Check = Callable[[Service], None]
 CHECKS: dict[str, Sequence[Check]] = {
     "accounts": accounts.CHECKS,
     "requests": requests.CHECKS,
-    "change feed": feed.CHECKS,
+    "change feed": (*feed.CHECKS, *feed_times.CHECKS),
     "lists": lists.CHECKS,
     "subscriptions": subscriptions.CHECKS,
     "subscribers": subscribers.CHECKS,

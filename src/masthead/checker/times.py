@@ -55,6 +55,11 @@ def no_zone_fits(windows: Sequence[Window], before: Window, after: Window, now: 
     return False
 
 
+def time_of(record: _Record) -> datetime | None:
+    """Return when a subscriber changed, as if a time without a zone were UTC; None if unknown."""
+    return _time(record.get(_FIELD), has_zone=True) or _time(record.get(_FIELD), has_zone=False)
+
+
 def _times(
     records: Iterable[_Record], has_zone: bool, earliest: datetime, latest: datetime
 ) -> list[datetime]:

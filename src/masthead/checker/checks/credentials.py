@@ -4,6 +4,8 @@ from masthead.checker.asking import Asking
 from masthead.checker.service import Service
 from masthead.contract.operations import OPERATIONS
 
+_WRONG_KEY, _WRONG_LOGIN = "no-such-key-b8f17c0e", "no-such-login"
+
 
 def credentials_are_required(service: Service) -> None:
     """Without credentials the response is 401 with a challenge, and with wrong ones 403.
@@ -17,11 +19,27 @@ def credentials_are_required(service: Service) -> None:
         if response.status == 401 and "WWW-Authenticate" not in response.headers:
             text = "a 401 has no WWW-Authenticate (RFC 9110)"
             service.notes("Authentication", response.request, "WWW-Authenticate", text)
-        wrong = Asking(credentials=("no-such-key-b8f17c0e", "no-such-login"))
+        wrong = Asking(credentials=(_WRONG_KEY, _WRONG_LOGIN))
         response = service.asker.ask(operation.path, asking=wrong)
         service.refused(
             response, "Authentication", "", "a request with wrong credentials", 403, 401
         )
 
 
-CHECKS = (credentials_are_required,)
+def both_parts_of_the_credentials_are_required(service: Service) -> None:
+    """The right `api_key` with a wrong or an empty `api_login` opens nothing, nor the reverse.
+
+    Interface, "Authentication", which leaves it open.
+    """
+    key, login = service.credentials
+    for what, credentials in (
+        ("the api_key with a wrong api_login", (key, _WRONG_LOGIN)),
+        ("the api_key with an empty api_login", (key, "")),
+        ("the api_login with a wrong api_key", (_WRONG_KEY, login)),
+    ):
+        operation = OPERATIONS["list_accounts"]
+        response = service.asker.ask(operation.path, asking=Asking(credentials=credentials))
+        service.refused(response, "Authentication", "", what, 403, 401)
+
+
+CHECKS = (credentials_are_required, both_parts_of_the_credentials_are_required)

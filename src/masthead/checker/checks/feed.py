@@ -1,6 +1,6 @@
 """Operation 4: the change feed, its keys, its records and its window."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 
 from masthead.checker.asking import Asking, Response
 from masthead.checker.findings import NotTried
@@ -27,9 +27,7 @@ _RECENT = timedelta(minutes=10)
 _WINDOWS = (timedelta(hours=1), timedelta(days=1))
 _LONGEST = timedelta(days=5) - timedelta(minutes=1)
 _TOO_LONG_AGO = timedelta(days=6)
-_TEN_HOURS = timedelta(hours=10)
-"""Less than the greatest UTC offset: a service that ignores the offset sees a future time."""
-_TOO_LONG = "the feed is too long to be read to its end"
+TOO_LONG = "the feed is too long to be read to its end"
 _AHEAD = timedelta(days=1)
 _ROUND = {10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 50_000, 100_000}
 
@@ -109,7 +107,7 @@ def a_shorter_window_has_nothing_else(service: Service) -> None:
     since = service.window_start
     wide, is_whole = service.changes(ALL, since)
     if not is_whole or not all(is_whole for *_, is_whole in shorter):
-        raise NotTried(_TOO_LONG)
+        raise NotTried(TOO_LONG)
     for _, narrow, _ in shorter:
         _compare(service, narrow, wide, "five days lack records that a shorter time shows")
     windows = [Window(moment, _subscribers(narrow)) for moment, narrow, _ in shorter]
@@ -132,11 +130,11 @@ def an_entity_alone_has_nothing_else(service: Service) -> None:
     since = max(service.feed_since, service.asker.now() - _LONGEST)
     together, is_whole = service.changes(ALL, since)
     if not is_whole:
-        raise NotTried(_TOO_LONG)
+        raise NotTried(TOO_LONG)
     text = "the response to all entities lacks records that one entity alone shows"
     _compare(service, alone, together, text)
-    lacking = _lacking(together, alone)
-    names = [name for name, key in _KEYS.items() if key in alone and lacking[key]]
+    found = lacking(together, alone)
+    names = [name for name, key in _KEYS.items() if key in alone and found[key]]
     if names:
         _compare_alone(service, names, together, since)
 
@@ -152,33 +150,13 @@ def _compare_alone(service: Service, names: list[str], together: Feed, since: da
     after, is_whole = service.changes(ALL, since)
     twice = [service.changes([name], since) for name in names]
     if not (is_whole and all(is_also for _, is_also in once + twice)):
-        raise NotTried(_TOO_LONG)
+        raise NotTried(TOO_LONG)
     for name, (first, _), (second, _) in zip(names, once, twice, strict=True):
         key = _KEYS[name]
         known = _ids(first, key) | _ids(second, key)
         if lost := len(_ids(together, key) & _ids(after, key) - known):
             text = "one entity alone lacks records that the response to all entities shows"
             service.differs("Limits", _REQUEST, key, f"{text}: {lost} records")
-
-
-def the_offset_of_a_time_is_kept(service: Service) -> None:
-    """The same moment with another UTC offset returns the same records.
-
-    Interface, operation 4: a time has a UTC offset.
-    """
-    moment = service.asker.now() - _TEN_HOURS
-    before, is_whole = service.changes(ALL, moment)
-    for hours in (14, -12):
-        here = timezone(timedelta(hours=hours))
-        shifted, is_also = service.changes(ALL, moment.astimezone(here))
-        after, is_too = service.changes(ALL, moment)
-        if not (is_whole and is_also and is_too):
-            raise NotTried(_TOO_LONG)
-        # The later response includes what changes meanwhile.
-        if any(_lacking(before, shifted).values()) or any(_lacking(shifted, after).values()):
-            text = f"a moment in the offset {hours:+03d}:00 shows other records"
-            service.differs(_SECTION, _REQUEST, "changed_since", text)
-        before = after
 
 
 def no_number_of_records_looks_like_a_row_limit(service: Service) -> None:
@@ -273,9 +251,9 @@ def _ask(service: Service, moment: datetime) -> Response:
 
 
 def _compare(service: Service, fewer: Feed, more: Feed, text: str) -> None:
-    for key, lacking in _lacking(fewer, more).items():
-        if lacking:
-            service.differs("Limits", _REQUEST, key, f"{text}: {lacking} records")
+    for key, count in lacking(fewer, more).items():
+        if count:
+            service.differs("Limits", _REQUEST, key, f"{text}: {count} records")
 
 
 def _ids(feed: Feed, key: str) -> set[str]:
@@ -286,7 +264,7 @@ def _subscribers(feed: Feed) -> dict[str, Record]:
     return {id_of(one): one for one in feed.get("subscribers", [])}
 
 
-def _lacking(fewer: Feed, more: Feed) -> dict[str, int]:
+def lacking(fewer: Feed, more: Feed) -> dict[str, int]:
     """Return how many records of each key are only in the first feed."""
     found = {}
     for entity in ENTITIES:
@@ -302,7 +280,6 @@ CHECKS = (
     a_record_is_once_in_the_feed,
     a_shorter_window_has_nothing_else,
     an_entity_alone_has_nothing_else,
-    the_offset_of_a_time_is_kept,
     no_number_of_records_looks_like_a_row_limit,
     too_long_ago_is_an_error,
     the_future_is_an_error,

@@ -1,13 +1,14 @@
 """Operation 3: the login check, with renewal codes and postal codes from the feed."""
 
 import secrets
+from collections import Counter
 from typing import Any, NamedTuple
 
 from masthead.checker.asking import Response
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
 from masthead.checker.reading import type_of
-from masthead.checker.service import Record, Service, id_of, objects
+from masthead.checker.service import SUCCESS, Record, Service, id_of, objects
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import AuthenticatedSubscriber
 
@@ -39,11 +40,30 @@ def a_wrong_postal_code_is_refused(service: Service) -> None:
 
     Interface, operation 3.
     """
-    readers = _all_readers(service)
-    # Choose a random reader who does not log in here: a service may lock a login after failures.
-    reader = secrets.choice(readers[_READERS:] or readers)
+    reader = _random_reader(service)
     response = _login(service, reader.login, secrets.token_hex(8))
     _check_refusal(service, response, "a renewal code with a wrong postal code")
+
+
+def the_postal_code_of_another_is_refused(service: Service) -> None:
+    """A renewal code with the postal code of another subscriber is refused.
+
+    Interface, operation 3.
+    """
+    readers = _all_readers(service)
+    # Twice, since an address that the feed does not show may have the same postal code.
+    for _ in range(2):
+        reader = _random_reader(service)
+        own = _postal_codes(service, id_of(reader.subscriber))
+        others = [one for one in readers if _five(one.password) not in own]
+        if not others:
+            raise NotTried("all subscribers of the change feed have the same postal code")
+        response = _login(service, reader.login, secrets.choice(others).password)
+        if response.status != SUCCESS or service.json_of(response, _SECTION) == _REFUSED:
+            break
+    else:
+        text = "a renewal code with the postal code of another subscriber is accepted"
+        service.differs(_SECTION, _REQUEST, "authenticated", text)
 
 
 def incomplete_logins_are_refused(service: Service) -> None:
@@ -91,7 +111,7 @@ def spaces_and_letter_case_of_codes_do_not_count(service: Service) -> None:
 
     Interface, operation 3, which leaves it open.
     """
-    reader = _accepted(service)[0]
+    reader = _accepted(service)
     other = (reader.login.swapcase(), f" {reader.password.swapcase()} ")
     if service.json_of(_login(service, *other), _SECTION) == _REFUSED:
         text = "a code in another letter case or with spaces is refused"
@@ -103,7 +123,18 @@ def subscriptions_of_a_login_are_as_in_the_list(service: Service) -> None:
 
     Interface, operations 3 and 7.
     """
-    reader, found = _accepted(service)
+    tried = False
+    for reader in _readers(service):
+        response = _login(service, reader.login, reader.password)
+        body = service.json_of(response, _SECTION)
+        if isinstance(body, dict) and isinstance(body.get("subscribers"), dict):
+            tried = True
+            _compare_subscriptions(service, reader, body["subscribers"])
+    if not tried:
+        raise NotTried("no login was accepted")
+
+
+def _compare_subscriptions(service: Service, reader: _Reader, found: Record) -> None:
     listed = service.rows("list_subscriptions", {"subscriber_id": id_of(reader.subscriber)})
     here = {id_of(one): one for one in objects(found.get("subscriptions"))}
     there = {id_of(one): one for one in listed}
@@ -156,11 +187,11 @@ def _check_success(service: Service, body: Any) -> None:
         service.check_unique(objects(record.get("subscriptions")), _SECTION, _REQUEST, field)
 
 
-def _accepted(service: Service) -> tuple[_Reader, Record]:
+def _accepted(service: Service) -> _Reader:
     for reader in _readers(service):
         body = service.json_of(_login(service, reader.login, reader.password), _SECTION)
         if isinstance(body, dict) and isinstance(body.get("subscribers"), dict):
-            return reader, body["subscribers"]
+            return reader
     raise NotTried("no login was accepted")
 
 
@@ -169,8 +200,32 @@ def _login(service: Service, login: str, password: str) -> Response:
 
 
 def _readers(service: Service) -> list[_Reader]:
-    """Return the subscribers with whom the checks log in."""
-    return _all_readers(service)[:_READERS]
+    """Return the subscribers with whom the checks log in.
+
+    The first one has the most subscriptions, and the second one a subscription that has expired, if
+    there are such subscribers: services lose these most easily.
+    """
+    readers = {id_of(one.subscriber): one for one in _all_readers(service)}
+    changed = service.feed.get("subscriptions", [])
+    owners = [str(one.get("subscriber_id")) for one in changed]
+    counts = Counter(owner for owner in owners if owner in readers)
+    today = f"{service.asker.now():%Y-%m-%d}"
+    first = [owner for owner, _ in counts.most_common(1)]
+    for owner, one in zip(owners, changed, strict=True):
+        if "" < str(one.get("date_expired")) < today and counts[owner] and owner not in first:
+            first.append(owner)
+            break
+    return [readers[owner] for owner in dict.fromkeys([*first, *readers])][:_READERS]
+
+
+def _random_reader(service: Service) -> _Reader:
+    """Return a subscriber for a login that must fail, after which a service may lock it.
+
+    It is one with whom the checks do not log in, if there is one.
+    """
+    used = {one.login for one in _readers(service)}
+    readers = _all_readers(service)
+    return secrets.choice([one for one in readers if one.login not in used] or readers)
 
 
 def _all_readers(service: Service) -> list[_Reader]:
@@ -196,6 +251,18 @@ def _all_readers(service: Service) -> list[_Reader]:
     return list(readers.values())
 
 
+def _postal_codes(service: Service, owner: str) -> set[str]:
+    """Return the beginnings of all postal codes that the change feed shows for a subscriber."""
+    addresses = service.feed.get("addresses", [])
+    of_owner = (one for one in addresses if str(one.get("subscriber_id")) == owner)
+    return {_five(str(one.get("zip_code"))) for one in of_owner}
+
+
+def _five(postal_code: str) -> str:
+    """Return what counts of a postal code: of a ZIP+4 perhaps only its first five digits."""
+    return "".join(filter(str.isalnum, postal_code)).upper()[:5]
+
+
 def _is_plain(text: Any, length: int) -> bool:
     return isinstance(text, str) and text.isascii() and text.isalnum() and len(text) >= length
 
@@ -208,4 +275,5 @@ CHECKS = (
     incomplete_logins_are_refused,
     wrong_logins_are_refused,
     a_wrong_postal_code_is_refused,
+    the_postal_code_of_another_is_refused,
 )

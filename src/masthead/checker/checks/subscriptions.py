@@ -2,15 +2,28 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from masthead.checker.findings import NotTried
 from masthead.checker.service import SUCCESS, Record, Service, id_of, is_full, objects
-from masthead.contract.operations import OPERATIONS
+from masthead.contract.operations import LIMIT_MAX, OPERATIONS
 from masthead.contract.subscription_types import TYPES, UNLIMITED
 
 _SECTION = "Operation 7"
 _OPERATION = OPERATIONS["list_subscriptions"]
 _REQUEST = f"GET {_OPERATION.path}"
+_COUNTS = {"copies": "copies", "issues_left": "issues"}
+"""The field of each count that has bounds, by the names of its filters."""
+
+_EQUAL = {
+    "type": "type",
+    "publication_id": "publication_id",
+    "copies": "copies",
+    "issues_left": "issues",
+    "campaign_active": "renew_campaign_active",
+}
+"""The fields of the filters of equality, by the names of these."""
+
 Fits = Callable[[Record], bool | None]
 """Tells whether a record matches a filter; None if the interface leaves it open."""
 
@@ -43,9 +56,8 @@ def bounds_are_kept(service: Service) -> None:
     Interface, operation 7. The check ignores unlimited subscriptions, and those exactly at a bound:
     the interface does not say whether they match.
     """
-    for suffix, field in (("copies", "copies"), ("issues_left", "issues")):
-        known = {_number(one, field) for one in _rows(service)}
-        numbers = sorted(number for number in known if number is not None and number >= 0)
+    for suffix, field in _COUNTS.items():
+        numbers = _numbers(service, field)
         if not numbers:
             continue
         lowest, highest = numbers[0], numbers[-1]
@@ -55,25 +67,78 @@ def bounds_are_kept(service: Service) -> None:
             _try(service, f"max_{suffix}", str(bound), _within(field, bound, -1))
 
 
+def zero_is_a_value(service: Service) -> None:
+    """A filter with the value 0 is applied, and an upper bound of 1 keeps the records with 0.
+
+    Interface, operation 7.
+    """
+    _try(service, "issues_left", "0", _is("issues", "0"))
+    _try(service, "max_issues_left", "0", _within("issues", 0, -1))
+    _try(service, "max_issues_left", "1", _within("issues", 1, -1))
+    for name, fits in (
+        ("copies", _is("copies", "0")),
+        ("max_copies", _within("copies", 0, -1)),
+        ("publication_id", _is("publication_id", "0")),
+    ):
+        _try(service, name, "0", fits, may_be_refused=True)
+    _try(service, "subscriber_id", "0", _is_of(service, "0"), may_be_refused=True)
+    # Of one subscriber, a result is never full.
+    for one in service.feed.get("subscriptions", []):
+        if str(one.get("issues")) == "0" and one.get("subscriber_id"):
+            filters = {"max_issues_left": "1", "subscriber_id": str(one["subscriber_id"])}
+            found = service.rows("list_subscriptions", filters)
+            if id_of(one) not in set(map(id_of, found)) and len(found) < LIMIT_MAX:
+                text = "the upper bound leaves out a subscription that has no issues left"
+                service.differs(_SECTION, _REQUEST, "max_issues_left", text)
+            break
+
+
 def bounds_are_inclusive(service: Service) -> None:
     """A record exactly at a bound matches it.
 
     Interface, operation 7, which leaves it open.
     """
     rows = _rows(service)
-    number = _number(rows[0], "copies")
-    if number is None:
-        raise NotTried("the first subscription has no copies")
     tried = False
-    for name in ("min_copies", "max_copies"):
-        found = service.rows("list_subscriptions", {name: str(number)})
-        is_found = id_of(rows[0]) in {id_of(one) for one in found}
-        tried = tried or is_found or not is_full(found, rows)
-        if not is_found and not is_full(found, rows):
-            text = "a record exactly at the bound is left out"
-            service.notes(_SECTION, _REQUEST, name, text)
+    for suffix, field in _COUNTS.items():
+        numbers = _numbers(service, field)
+        for name, number in zip(("max", "min"), (numbers[:1], numbers[-1:]), strict=True):
+            if not number:
+                continue
+            found = service.rows("list_subscriptions", {f"{name}_{suffix}": str(*number)})
+            is_found = any(_number(one, field) == number[0] for one in found)
+            tried = tried or is_found or not is_full(found, rows)
+            if not is_found and not is_full(found, rows):
+                text = "a record exactly at the bound is left out"
+                service.notes(_SECTION, _REQUEST, f"{name}_{suffix}", text)
     if not tried:
         raise NotTried("the filters find more subscriptions than they show")
+
+
+def two_bounds_are_both_kept(service: Service) -> None:
+    """The service honours a lower and an upper bound on the same count.
+
+    Interface, operation 7, which leaves it open.
+    """
+    rows = _rows(service)
+    tried = False
+    for suffix, field in _COUNTS.items():
+        numbers = _numbers(service, field)
+        for low, middle, high in zip(numbers[:1], numbers[1:2], numbers[2:][-1:], strict=False):
+            tried = True
+            names = f"min_{suffix}, max_{suffix}"
+            found = _between(service, suffix, middle, middle)
+            outside = (number for one in found if (number := _number(one, field)) is not None)
+            if any(number not in {middle, UNLIMITED} for number in outside):
+                service.notes(_SECTION, _REQUEST, names, "one of two bounds is ignored")
+            found = _between(service, suffix, low, high)
+            ids = {id_of(one) for one in found}
+            inside = (one for one in rows if low < (_number(one, field) or low) < high)
+            if not is_full(found, rows) and any(id_of(one) not in ids for one in inside):
+                text = "two bounds leave out records that are within both"
+                service.notes(_SECTION, _REQUEST, names, text)
+    if not tried:
+        raise NotTried("the subscriptions have fewer than three numbers of copies and issues left")
 
 
 def subscriber_id_is_kept(service: Service) -> None:
@@ -81,8 +146,7 @@ def subscriber_id_is_kept(service: Service) -> None:
 
     Interface, operation 7.
     """
-    changed = service.feed.get("subscriptions", [])
-    owners = {id_of(one): str(one.get("subscriber_id")) for one in changed}
+    owners = _owners(service)
     if not owners:
         raise NotTried("the change feed shows no subscription")
     for owner in list(dict.fromkeys(owners.values()))[:3]:
@@ -95,6 +159,56 @@ def subscriber_id_is_kept(service: Service) -> None:
         if not is_full(found, service.subscriptions) and not due <= ids:
             text = "the filter leaves out subscriptions that the change feed shows"
             service.differs(_SECTION, _REQUEST, "subscriber_id", text)
+
+
+def ids_are_compared_whole(service: Service) -> None:
+    """`publication_id` and `subscriber_id` find an id, and not those that begin with it.
+
+    Interface, operation 7.
+    """
+    owners = _owners(service)
+    publications = [str(one.get("publication_id")) for one in _rows(service)]
+    tried = False
+    for name, known, fits in (
+        ("publication_id", publications, partial(_is, "publication_id")),
+        ("subscriber_id", list(owners.values()), partial(_is_of, service)),
+    ):
+        if beginning := _beginning(known):
+            tried = True
+            _try(service, name, beginning, fits(beginning), may_be_refused=True)
+    if not tried:
+        raise NotTried("no id begins like another one, or is long enough to be cut")
+
+
+def a_limit_beside_a_filter_is_kept(service: Service) -> None:
+    """With a filter, `limit` counts the records that fit the filter.
+
+    Interface, operation 7; "Limits".
+    """
+    first, *others = _rows(service)
+    tried = False
+    for name, field in _EQUAL.items():
+        # A service that limits before it filters would look at the first record alone.
+        texts = [str(one.get(field)) for one in others if one.get(field) not in (None, "")]
+        counts = Counter(text for text in texts if text != str(first.get(field)))
+        for common, _ in counts.most_common(1):
+            tried = True
+            value = common.lower() if field == "renew_campaign_active" else common
+            found = service.rows("list_subscriptions", {name: value, "limit": "1"})
+            if len(found) != 1:
+                text = f"limit=1 beside a filter returns {len(found)} records, where 1 is expected"
+                service.differs("Limits", _REQUEST, f"{name}, limit", text)
+    # The same for the default: a subscription behind the first 100.
+    listed = {id_of(one) for one in service.subscriptions}
+    owners = _owners(service) if len(listed) >= LIMIT_MAX else {}
+    for one in [one for one in owners if one not in listed][-1:]:
+        tried = True
+        found = service.rows("list_subscriptions", {"subscriber_id": owners[one]})
+        if one not in set(map(id_of, found)) and len(found) < LIMIT_MAX:
+            text = f"the filter leaves out a subscription that is not among the first {LIMIT_MAX}"
+            service.differs("Limits", _REQUEST, "subscriber_id, limit", text)
+    if not tried:
+        raise NotTried("all subscriptions have the same values")
 
 
 def several_filters_are_all_kept(service: Service) -> None:
@@ -147,6 +261,30 @@ def _rows(service: Service) -> list[Record]:
     return service.subscriptions
 
 
+def _owners(service: Service) -> dict[str, str]:
+    """Return the subscriber of each subscription that the change feed shows."""
+    changed = service.feed.get("subscriptions", [])
+    return {id_of(one): str(one.get("subscriber_id")) for one in changed}
+
+
+def _beginning(ids: Sequence[str]) -> str | None:
+    """Return an id with which another one begins, or else the beginning of an id."""
+    known = {text for text in ids if text.isascii() and text.isdigit() and text[0] != "0"}
+    cut = sorted(text[:length] for text in known for length in range(1, len(text)))
+    return next((text for text in cut if text in known), next(iter(cut), None))
+
+
+def _between(service: Service, suffix: str, low: int, high: int) -> list[Record]:
+    bounds = {f"min_{suffix}": str(low), f"max_{suffix}": str(high)}
+    return service.rows("list_subscriptions", bounds)
+
+
+def _numbers(service: Service, field: str) -> list[int]:
+    """Return the different numbers of a field in ascending order, without that for unlimited."""
+    known = {_number(one, field) for one in _rows(service)}
+    return sorted(number for number in known if number is not None and number >= 0)
+
+
 def _number(record: Record, field: str) -> int | None:
     try:
         return int(record[field])
@@ -178,6 +316,12 @@ def _is(field: str, text: str) -> Fits:
     return fits
 
 
+def _is_of(service: Service, owner: str) -> Fits:
+    """Return a function that tells whether the change feed shows that subscriber for a record."""
+    owners = _owners(service)
+    return lambda record: owners[id_of(record)] == owner if id_of(record) in owners else None
+
+
 def _within(field: str, bound: int, direction: int) -> Fits:
     """Return a function that checks a lower bound (direction 1) or an upper bound (-1)."""
 
@@ -190,13 +334,19 @@ def _within(field: str, bound: int, direction: int) -> Fits:
     return fits
 
 
-def _try(service: Service, name: str, value: str, fits: Fits) -> None:
+def _try(
+    service: Service, name: str, value: str, fits: Fits, *, may_be_refused: bool = False
+) -> None:
     """Request one filter, and compare the result with the list.
 
     A result that is not full has all matching records, including those of the unfiltered list.
+    With ``may_be_refused``, perhaps no record can have the value.
     """
     rows = _rows(service)
-    found = service.rows("list_subscriptions", {name: value})
+    response = service.ask("list_subscriptions", {name: value})
+    if may_be_refused and response.status in {400, 404, 422}:
+        return
+    found = objects(service.records(response, _OPERATION))
     if wrong := sum(fits(one) is False for one in found):
         text = f"the filter is not applied: {wrong} of {len(found)} records do not fit it"
         service.differs(_SECTION, _REQUEST, name, text)
@@ -212,8 +362,12 @@ CHECKS = (
     filters_of_equality_are_kept,
     campaign_active_is_kept,
     bounds_are_kept,
+    zero_is_a_value,
     bounds_are_inclusive,
+    two_bounds_are_both_kept,
     subscriber_id_is_kept,
+    ids_are_compared_whole,
+    a_limit_beside_a_filter_is_kept,
     several_filters_are_all_kept,
     letter_case_of_values_does_not_count,
     the_feed_shows_the_same_subscriptions,
