@@ -107,23 +107,29 @@ class Kept:
         return [row[0] for row in self.ask(sql)]
 
     def everything(self) -> dict[str, list[Row]]:
-        """Return all rows of all tables, the time of the copy among them."""
+        """Return all rows of all tables, the time of the copy among them.
+
+        Not the last column, which says since when a row is as it is.
+        """
         tables = ("mirror", *TABLES)
         found = self.ask_all(*(f"SELECT * FROM {table}" for table in tables))
-        return {table: sorted(rows, key=repr) for table, rows in zip(tables, found, strict=True)}
+        return {
+            table: sorted((row[:-1] for row in rows), key=repr)
+            for table, rows in zip(tables, found, strict=True)
+        }
 
     @contextmanager
-    def mirrored(self, source: Source) -> Iterator[Mirror]:
+    def mirrored(self, source: Source, *, history: bool = False) -> Iterator[Mirror]:
         """Open the service and the copy; what does not answer is not asked again."""
         with (
             Client(source.url, source.key, source.login, patience_s=0) as client,
-            closing(open_copy(self.url)) as copy,
+            closing(open_copy(self.url, history=history)) as copy,
         ):
             yield Mirror(client, source.url, source.key, copy)
 
-    def update(self, source: Source) -> Pass:
-        """Make a pass."""
-        with self.mirrored(source) as mirror:
+    def update(self, source: Source, *, history: bool = False) -> Pass:
+        """Make a pass, which may begin the history."""
+        with self.mirrored(source, history=history) as mirror:
             return mirror.run()
 
     def start_from_export(self, source: Source, folder: Path) -> bool:

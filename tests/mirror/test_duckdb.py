@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,3 +123,27 @@ def test_an_amount_that_would_be_rounded_is_refused_and_not_shown(kept: Kept, am
         copy.put(table, None, [row])
     assert "more than 20 digits or 18 decimal places" in str(failure.value)
     assert amount not in str(failure.value)
+
+
+def test_amounts_of_two_decimals_can_be_multiplied_and_others_make_their_column_wide(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """rules, "Mirror: amounts in DuckDB and Parquet": also in the history, and nothing is lost."""
+    types = """
+        SELECT table_name, data_type FROM duckdb_columns()
+        WHERE column_name = 'total' AND table_name LIKE 'purchases%' ORDER BY table_name
+    """
+    publisher.load(purchases=[{"purchase_id": 1, "subscriber_id": 1, "total": "10.500"}])
+    kept.update(publisher, history=True)
+    narrow, wide = "DECIMAL(18,2)", "DECIMAL(38,18)"
+    assert [row[1] for row in kept.ask(types)] == [narrow, narrow]
+    product = "SELECT total * total, total_decimals FROM purchases WHERE purchase_id = 1"
+    assert kept.ask(product) == [(Decimal("110.25"), 3)]
+    assert kept.differences(publisher) == []
+    for total in ("0.125", "0.0625"):
+        publisher.load(purchases=[{"purchase_id": 1, "total": total}])
+        kept.update(publisher)
+    assert [row[1] for row in kept.ask(types)] == [wide, wide]
+    earlier = kept.column("SELECT total FROM purchases_history ORDER BY changed_at")
+    assert earlier == [Decimal("10.5"), Decimal("0.125")]
+    assert kept.differences(publisher) == []

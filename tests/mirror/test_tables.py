@@ -82,8 +82,8 @@ TYPES = {
     "bool": ("INTEGER", "boolean", "BOOLEAN"),
     "date": ("TEXT", "date", "DATE"),
     "time": ("TEXT", "timestamp without time zone", "TIMESTAMP"),
-    "double": ("REAL", "numeric", "DECIMAL(38,18)"),
-    "decimal": ("TEXT", "numeric", "DECIMAL(38,18)"),
+    "double": ("REAL", "numeric", "DECIMAL(18,2)"),
+    "decimal": ("TEXT", "numeric", "DECIMAL(18,2)"),
 }
 DECIMALS = [("total_decimals", "SMALLINT"), ("product_total_decimals", "SMALLINT")]
 
@@ -134,6 +134,7 @@ def test_tables_and_columns_have_the_names_of_the_interface_and_types(
         kinds = [(name, TYPES[word][kind]) for name, word in expected]
         if kind == 2 and table == "purchases":
             kinds += DECIMALS
+        kinds.append(("changed_at", "TEXT" if kind == 0 else TYPES["time"][kind]))
         assert columns_of(kept, table) == kinds, table
 
 

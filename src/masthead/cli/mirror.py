@@ -51,6 +51,12 @@ def mirror_group() -> None:
     metavar="DIR",
     help="Begin with the files that `masthead export` wrote to DIR.",
 )
+@click.option(
+    "--history",
+    is_flag=True,
+    help="Also keep what each row was before, and from when to when. A copy that has a history "
+    "keeps it without this option too.",
+)
 def keep(
     base_url: str,
     to: str | None,
@@ -59,6 +65,7 @@ def keep(
     every: int,
     from_export: Path | None,
     *,
+    history: bool,
     once: bool,
 ) -> None:
     """Update the copy repeatedly, or once.
@@ -72,7 +79,7 @@ def keep(
         began = time.monotonic()
         try:
             # Opened for each pass, because the copy's database may become unavailable in between.
-            with _opened(base_url, to, key, login) as mirror:
+            with _opened(base_url, to, key, login, history=history) as mirror:
                 if from_export:
                     _begin(mirror, from_export)
                     from_export = None
@@ -144,6 +151,7 @@ def _opened(
     login: str | None,
     *,
     must_exist: bool = False,
+    history: bool = False,
 ) -> Iterator[Mirror]:
     """Open the client and the copy, which may be required to exist; show progress at a terminal."""
     if not to:
@@ -157,7 +165,7 @@ def _opened(
             client = stack.enter_context(Client(base_url, key, login))
         except BadInput as error:
             raise BadUsage(str(error)) from None
-        copy = stack.enter_context(closing(open_copy(to, must_exist=must_exist)))
+        copy = stack.enter_context(closing(open_copy(to, must_exist=must_exist, history=history)))
         bars = stack.enter_context(progress())
         task = bars.add_task("asking", total=None)
 

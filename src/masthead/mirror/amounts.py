@@ -3,20 +3,31 @@
 The interface shows a decimal with the decimal places of the publisher's file, and the service's
 digest depends on them. A column of one scale cannot hold their number, so a second column does:
 ``total_decimals`` for ``total``.
+
+Two decimal places are enough for the amounts of most publishers, and DuckDB can multiply such
+columns. A column that gets another amount is made wide, for good.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from masthead.contract.kinds import DecimalText, Number
 from masthead.contract.shapes import Field
 
-TYPE = "DECIMAL(38, 18)"
+NARROW = "DECIMAL(18, 2)"
+"""The type of a column at first."""
+
+WIDE = "DECIMAL(38, 18)"
 """Holds every amount that Masthead holds: up to 18 digits, and up to 15 decimal places."""
 
-_PLACES = 18
+IS_NARROW = """
+    SELECT count(*) FROM duckdb_columns() WHERE table_name = :table_name
+    AND column_name = :column_name AND NOT internal AND data_type = 'DECIMAL(18,2)'
+"""
+
 _FITS = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,18})?")
+_FITS_NARROW = re.compile(r"-?[0-9]{1,16}(\.[0-9]{1,2}0*)?")
 
 
 def added_columns(columns: Sequence[Field]) -> list[str]:
@@ -40,8 +51,18 @@ def with_decimals(columns: Sequence[Field], row: tuple[Any, ...]) -> tuple[Any, 
 
 def fits(column: Field, value: Any) -> bool:
     """Return whether a column can hold a value; only columns of amounts have limits."""
-    is_amount = isinstance(column.kind, (DecimalText, Number)) and value is not None
-    return not is_amount or _FITS.fullmatch(value) is not None
+    return not _is_amount(column) or value is None or _FITS.fullmatch(value) is not None
+
+
+def too_wide(columns: Sequence[Field], rows: Iterable[tuple[Any, ...]]) -> set[str]:
+    """Return the columns with an amount that does not fit into the type ``NARROW``."""
+    found = list(rows)
+    return {
+        column.name
+        for number, column in enumerate(columns)
+        if _is_amount(column)
+        and not all(row[number] is None or _FITS_NARROW.fullmatch(row[number]) for row in found)
+    }
 
 
 def wire_text(column: Field) -> str:
@@ -52,8 +73,13 @@ def wire_text(column: Field) -> str:
     text = f'CAST("{column.name}" AS VARCHAR)'
     if isinstance(column.kind, Number):
         return text
-    places = f'length({text}) - {_PLACES} + coalesce("{_decimals(column)}", 0)'
-    return f"rtrim(left({text}, greatest(length(rtrim({text}, '0')), {places})), '.')"
+    shown = f"strpos({text}, '.') + coalesce(\"{_decimals(column)}\", 0)"
+    length = f"greatest(length(rtrim({text}, '0')), {shown})"
+    return f"rtrim(rpad({text}, CAST({length} AS INTEGER), '0'), '.')"
+
+
+def _is_amount(column: Field) -> bool:
+    return isinstance(column.kind, (DecimalText, Number))
 
 
 def _decimals(column: Field) -> str:

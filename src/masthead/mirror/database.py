@@ -24,14 +24,15 @@ from masthead.databases.urls import (
 from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.extras import install
 from masthead.mirror import amounts
-from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S, Dialect
+from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S
 from masthead.mirror.parquet import ParquetFiles
-from masthead.mirror.tables import TABLES, Row, Table, not_null, number_as_text
+from masthead.mirror.schema import STATE_TABLE, columns_of, expected, script
+from masthead.mirror.tables import CHANGED_AT, TABLES, Row, Table, number_as_text
+from masthead.mirror.versions import Versions, history_of
 
 Tell = Callable[[str, int], None]
 """A function that is called with the kind of records in progress, and the number so far."""
 
-_STATE_TABLE = "mirror"
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 _KEEPALIVES = """
     SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
@@ -53,10 +54,11 @@ class State(NamedTuple):
     lacking: str | None
 
 
-def open_copy(url: str, *, must_exist: bool = False) -> "Copy":
-    """Return the copy at a URL, and create its tables.
+def open_copy(url: str, *, must_exist: bool = False, history: bool = False) -> "Copy":
+    """Return the copy at a URL, and create its tables; with ``history``, those of the history too.
 
-    With ``must_exist``, creates nothing, and raises BadInput if no copy has been started there.
+    A copy that has a history keeps it, with or without ``history``. With ``must_exist``, creates
+    nothing, and raises BadInput if no copy has been started there.
 
     The URL is ``sqlite:///copy.db``, ``postgresql://…``, ``duckdb:///copy.duckdb`` or
     ``parquet://folder/``. Raises BadUsage for another URL, for a database with other contents, and
@@ -79,7 +81,7 @@ def open_copy(url: str, *, must_exist: bool = False) -> "Copy":
         copy.load_files(always=must_exist)
         if must_exist and not copy.has_begun():
             raise _no_copy(path)
-        copy.prepare()
+        copy.prepare(history=history)
     except BaseException:
         copy.close()
         raise
@@ -157,6 +159,9 @@ class Copy:
         self._files = files
         self._changed: set[str] = set()
         """The tables that the transaction has changed."""
+        self._tables: set[str] = set()
+        """The tables that the copy has, those of its history among them."""
+        self._versions = Versions(connection)
 
     def load_files(self, *, always: bool) -> None:
         """Fill the database of a copy in Parquet from the files, if they differ or ``always``."""
@@ -164,8 +169,9 @@ class Copy:
             with self._explaining(), self._connection.transaction():
                 self._files.load(self._connection, always=always)
 
-    def prepare(self) -> None:
+    def prepare(self, *, history: bool = False) -> None:
         """Create the tables that are missing. Raises BadUsage if other tables have their names."""
+        needed = expected(self._dialect, history=history).keys()
         with self._explaining():
             self._check_columns()
             if isinstance(self._connection, SqliteConnection):
@@ -173,23 +179,22 @@ class Copy:
                 self._connection.limit_wal()
         with self.writing():
             # Checked again, since another process may have created tables meanwhile.
-            if len(self._check_columns()) < len(TABLES) + 1:
-                self._connection.script(_schema(self._dialect))
+            if not needed <= self._check_columns():
+                self._connection.script(script(self._dialect, history=history))
 
     def has_begun(self) -> bool:
         """Return whether the copy has a state. Raises BadUsage as :meth:`prepare` does."""
         with self.reading():
-            return _STATE_TABLE in self._check_columns() and self.state() is not None
+            return STATE_TABLE in self._check_columns() and self.state() is not None
 
     def _check_columns(self) -> set[str]:
         """Return the tables that exist. Raises BadUsage if one of them has other columns."""
-        expected = {table.name: self._columns(table) for table in TABLES}
-        expected[_STATE_TABLE] = ["id", *State._fields]
-        names = ", ".join(f"'{name}'" for name in expected)
+        right = expected(self._dialect, history=True)
+        names = ", ".join(f"'{name}'" for name in right)
         found = self._connection.rows(self._dialect.columns.format(names=names))
         tables = {name: [row[1] for row in rows] for name, rows in groupby(found, itemgetter(0))}
         for name, columns in tables.items():
-            if columns != expected[name]:
+            if columns != right[name]:
                 raise BadUsage(
                     f"this database has a table {name} that is none of a copy, or of one that "
                     "another version of Masthead keeps: name a new database"
@@ -207,8 +212,15 @@ class Copy:
                 self._connection.script(self._dialect.lock)
             if self._files:
                 self._files.load(self._connection)
+            self._tables = self._check_columns()
             self._changed.clear()
+            self._versions.begin(self._changed_at())
             yield
+            self._changed |= self._versions.settle(self._tables)
+            if self._changed - {STATE_TABLE} and self._connection.change(
+                f"UPDATE {STATE_TABLE} SET {CHANGED_AT} = :now", now=self._versions.now
+            ):
+                self._changed.add(STATE_TABLE)
             if self._files:
                 self._files.write(self._connection, self._changed)
 
@@ -235,17 +247,25 @@ class Copy:
     def state(self) -> State | None:
         """Return the state, or None if the copy has not been started."""
         return self._connection.row_as(
-            State, f"SELECT {', '.join(State._fields)} FROM {_STATE_TABLE}"
+            State, f"SELECT {', '.join(State._fields)} FROM {STATE_TABLE}"
         )
+
+    def _changed_at(self) -> str | None:
+        """Return the time of the newest pass that wrote rows, or None."""
+        if STATE_TABLE not in self._tables:
+            return None
+        return self._connection.value_as(str, f"SELECT {CHANGED_AT} FROM {STATE_TABLE}")
 
     def keep_state(self, state: State) -> None:
         """Write the state."""
-        self._connection.change(f"DELETE FROM {_STATE_TABLE}")
-        self._connection.insert_many(_STATE_TABLE, State._fields, [state], id=1)
-        self._changed.add(_STATE_TABLE)
+        values = [(*state, self._changed_at() or self._versions.now)]
+        self._connection.change(f"DELETE FROM {STATE_TABLE}")
+        self._connection.insert_many(STATE_TABLE, (*State._fields, CHANGED_AT), values, id=1)
+        self._changed.add(STATE_TABLE)
 
     def clear(self) -> None:
         """Remove all rows of all tables."""
+        self._versions.take_all()
         for table in TABLES:
             self.remove_all(table)
 
@@ -270,15 +290,26 @@ class Copy:
             kept = found
             if self._dialect.has_amounts:
                 kept = [amounts.with_decimals(table.columns, row) for row in found]
+                self._widen(table, amounts.too_wide(table.columns, found))
             if kept:
-                self._connection.insert_many(table.name, self._columns(table), kept)
+                now = self._versions.now
+                kept = [(*row, now) for row in kept]
+                self._connection.insert_many(table.name, columns_of(table, self._dialect), kept)
                 self._changed.add(table.name)
         except ValueError:
             raise _not_kept(table, found) from None
 
-    def _columns(self, table: Table) -> list[str]:
-        added = amounts.added_columns(table.columns) if self._dialect.has_amounts else ()
-        return [*(field.name for field in table.columns), *added]
+    def _widen(self, table: Table, columns: Iterable[str]) -> None:
+        """Make columns of amounts wide, in the table and in its history."""
+        for column in columns:
+            for name in {table.name, history_of(table)} & self._tables:
+                if self._connection.value_as(
+                    int, amounts.IS_NARROW, table_name=name, column_name=column
+                ):
+                    self._connection.script(
+                        f'ALTER TABLE {name} ALTER "{column}" TYPE {amounts.WIDE}'
+                    )
+                    self._changed.add(name)
 
     def remove(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> int:
         """Remove the rows with these keys, as in :meth:`put`; return their number."""
@@ -297,6 +328,7 @@ class Copy:
         self._delete(table)
 
     def _delete(self, table: Table, where: str = "", **values: int | str) -> int:
+        self._versions.take(table, where, **values)
         removed = self._connection.change(f"DELETE FROM {table.name} {where}", **values)
         if removed:
             self._changed.add(table.name)
@@ -349,30 +381,6 @@ class Copy:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
-
-
-def _schema(dialect: Dialect) -> str:
-    created = [
-        f"""
-        CREATE TABLE IF NOT EXISTS {_STATE_TABLE} (id INTEGER PRIMARY KEY, base_url TEXT,
-            account_id BIGINT, changed_since TEXT, lacking TEXT);
-        """
-    ]
-    for table in TABLES:
-        columns = [
-            f'"{field.name}" {dialect.column_type(field.kind)}{not_null(field)}'
-            for field in table.columns
-        ]
-        if dialect.has_amounts:
-            columns += [f'"{name}" SMALLINT' for name in amounts.added_columns(table.columns)]
-        if dialect.has_indexes:
-            key = ", ".join(field.name for field in table.columns[: table.key])
-            columns.append(f"PRIMARY KEY ({key})")
-        created.append(
-            f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(columns)})"
-            f"{dialect.table_options};"
-        )
-    return "\n".join(created)
 
 
 def _not_kept(table: Table, rows: Iterable[Row]) -> MastheadError:

@@ -26,7 +26,8 @@ class Dialect(NamedTuple):
     with the parameter ``:keys``, whose value ``keys`` makes. ``columns`` selects the tables and
     their columns, in order, for tables among ``{names}``. ``lock`` locks out other writers until
     the transaction ends. ``has_indexes`` says whether tables have indexes, including that of their
-    key, and ``has_amounts`` whether amounts are as in ``masthead.mirror.amounts``.
+    key, ``has_comments`` whether it stores comments, and ``has_amounts`` whether amounts are as in
+    ``masthead.mirror.amounts``. ``create_view`` begins a view that may exist.
     """
 
     column_type: Callable[[Kind], str]
@@ -36,7 +37,10 @@ class Dialect(NamedTuple):
     keys: Callable[[Iterable[int]], str]
     columns: str
     lock: str
+    time_type: str = "TIMESTAMP"
+    create_view: str = "CREATE OR REPLACE VIEW"
     has_indexes: bool = True
+    has_comments: bool = True
     has_amounts: bool = False
 
 
@@ -66,12 +70,12 @@ def _postgresql_text(column: Field) -> str:
 
 def _duckdb_type(kind: Kind) -> str:
     found = _postgresql_type(kind)
-    return amounts.TYPE if found == "NUMERIC" else found
+    return amounts.NARROW if found == "NUMERIC" else found
 
 
 def _duckdb_text(column: Field) -> str:
     match _duckdb_type(column.kind):
-        case amounts.TYPE:
+        case amounts.NARROW:
             return amounts.wire_text(column)
         case "BOOLEAN":
             return f'CAST("{column.name}" AS INTEGER)'
@@ -100,6 +104,9 @@ DIALECTS = {
             WHERE m.name IN ({names}) ORDER BY m.name, c.cid
             """,
         lock="",
+        time_type="TEXT",
+        create_view="CREATE VIEW IF NOT EXISTS",
+        has_comments=False,
     ),
     "postgresql": Dialect(
         column_type=_postgresql_type,

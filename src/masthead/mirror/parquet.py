@@ -23,11 +23,13 @@ from pathlib import Path
 from masthead.databases.connection import Connection, DatabaseUnavailable
 from masthead.databases.urls import PARQUET_CURRENT
 from masthead.errors import BadUsage
+from masthead.mirror.schema import BUNDLES, described
 from masthead.private_files import make_folder, share, sync
 
 OLD_VERSIONS_STAY_S = 600
 """Seconds for which a replaced version stays complete for readers that have resolved the link."""
 
+_SUBSCRIPTIONS = "subscriptions"
 _VERSIONS = ".versions"
 _WORK = ".work"
 _ENDING = ".parquet"
@@ -68,6 +70,8 @@ class ParquetFiles:
         for table in _tables(connection):
             connection.script(f"DROP TABLE {_name(table)}")
         for table, path in self._files().items():
+            if table == BUNDLES:
+                continue
             connection.script(f"CREATE TABLE {_name(table)} AS FROM read_parquet({_text(path)})")
         self._note(connection, description)
 
@@ -81,19 +85,20 @@ class ParquetFiles:
             number = self._remove_old()
             files = self._files()
             tables = _tables(connection)
-            if not changed and set(tables) == set(files):
+            if not changed and {*tables, BUNDLES} == set(files):
                 return
             made = self._work / "version"
             shutil.rmtree(made, ignore_errors=True)
             make_folder(made)
-            for table in tables:
+            for table in (*tables, BUNDLES):
                 path = made / f"{table}{_ENDING}"
-                if table in files and table not in changed:
+                depends_on = _SUBSCRIPTIONS if table == BUNDLES else table
+                if table in files and depends_on not in changed:
                     os.link(files[table], path)
                 else:
                     connection.script(
                         f"COPY (FROM {_name(table)} ORDER BY ALL) TO {_text(path)} "
-                        "(FORMAT parquet, COMPRESSION zstd)"
+                        f"(FORMAT parquet, COMPRESSION zstd{_metadata(table)})"
                     )
                     sync(path)
             self._publish(made, number + 1)
@@ -155,8 +160,19 @@ class ParquetFiles:
 def _tables(connection: Connection) -> list[str]:
     """Return the names of the copy's tables."""
     return connection.column_as(
-        str, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name"
+        str,
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary "
+        "ORDER BY table_name",
     )
+
+
+def _metadata(table: str) -> str:
+    """Return the option of COPY that writes what the columns of a copy's table mean."""
+    meanings = described(table)
+    if not meanings:
+        return ""
+    pairs = ", ".join(f"{_text(column)}: {_text(text)}" for column, text in meanings.items())
+    return f", KV_METADATA {{{pairs}}}"
 
 
 def _name(table: str) -> str:
@@ -164,6 +180,6 @@ def _name(table: str) -> str:
     return f'"{quoted}"'
 
 
-def _text(path: Path) -> str:
-    quoted = str(path).replace("'", "''")
+def _text(value: Path | str) -> str:
+    quoted = str(value).replace("'", "''")
     return f"'{quoted}'"

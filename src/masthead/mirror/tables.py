@@ -22,23 +22,39 @@ from masthead.errors import MastheadError
 
 Row = tuple[Any, ...]
 
+CHANGED_AT = "changed_at"
+"""The column of each table with the time since when the copy has the row as it is."""
+
+ENDED_AT = "ended_at"
+"""The column of each history with the time until when the copy had the row so."""
+
+_TIME_OF_CHANGE = "modified_date"
+"""The column of subscribers that the service fills a moment after the change itself."""
+
 
 class Table(NamedTuple):
     """A table. The first ``key`` columns are its primary key.
 
     The first column is the owner of a row; the rows of an owner are replaced together. ``indexed``
-    are the other columns with an index, for joins and searches.
+    are the other columns with an index, for joins and searches. ``shape`` has the columns that are
+    not of an outer record.
     """
 
     name: str
     columns: tuple[Field, ...]
     key: int
     indexed: tuple[str, ...]
+    shape: type
 
     @property
     def owner(self) -> str:
         """The name of the first column."""
         return self.columns[0].name
+
+    @property
+    def compared(self) -> list[str]:
+        """The columns that say whether a row has changed, those of the primary key first."""
+        return [column.name for column in self.columns if column.name != _TIME_OF_CHANGE]
 
 
 class Entity(NamedTuple):
@@ -54,7 +70,7 @@ def _table(
 ) -> Table:
     columns = (*owner, *(f for f in fields_of(shape) if not isinstance(f.kind, Many)))
     ids = [f.name for f in columns[1:] if isinstance(f.kind, kinds.Identifier)]
-    return Table(name, columns, key, (*ids, *also))
+    return Table(name, columns, key, (*ids, *also), shape)
 
 
 _SUBSCRIBER = fields_of(shapes.AnswerRecord)[:1]
