@@ -65,6 +65,22 @@ def pytest_configure(config: pytest.Config) -> None:
     long.choose(config)
     if config.getoption("--no-processes"):
         no_processes.forbid_processes(config)
+    if config.getoption("--ci"):
+        config.pluginmanager.register(_Failures(config))
+
+
+class _Failures:
+    """Shows each failure at once: a run that is cut off has then said what failed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal:
+            terminal.ensure_newline()
+            terminal.section(report.nodeid, "_")
+            terminal.write_line(report.longreprtext)
 
 
 def _fits_citus(item: pytest.Item) -> bool:

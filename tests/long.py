@@ -1,6 +1,7 @@
 """The three forms of the tests: short, long and every.
 
-- The short form is ``make test``.
+- The short form is ``make test``. ``.ci/run`` adds the long tests of a few files
+  (``pytest --ci``, ``LONG_IN_CI``).
 - The long form (``pytest --long``) also runs what is too slow to repeat whenever a line changes, or
   nearly the same as another test: ``ONLY_LONG``, and the second database of ``SHORT_ON_SQLITE``.
   ``make prove-tests`` runs only what it adds to the short form.
@@ -138,6 +139,23 @@ FILES_ON_CITUS = {
 refuses more. Only ``--every`` also runs them on a single PostgreSQL server, except those that
 Citus cannot run (``ONE_SERVER``)."""
 
+LONG_IN_CI = {
+    "billing/test_numbers.py",
+    "circulation/test_killed.py",
+    "circulation/test_two_operators.py",
+    "docs/test_commands.py",
+    "house/test_benchmarks.py",
+    "loading/test_interruptions.py",
+    "postgresql/test_failover.py",
+    "postgresql/test_outages.py",
+    "postgresql/test_replicas.py",
+    "postgresql/test_versions.py",
+    "qualification/test_killed.py",
+}
+"""Files whose long tests run in ``.ci/run``, too (decisions, "Which tests CI runs"): what happens
+when processes are killed or databases fail, the commands of the docs, and the benchmarks, which
+nothing else runs."""
+
 NOT_ON_CITUS = pytest.mark.not_on_citus
 """For tests of which other tests on Citus run each statement, and each two one after the other
 (decisions, "Which tests run on Citus, too"). If only Citus has a second database for the file
@@ -218,6 +236,7 @@ _has_every = False
 def add_options(parser: pytest.Parser) -> None:
     """Let the long forms be asked for, and any number of cases."""
     group = parser.getgroup("what takes long (make prove)")
+    group.addoption("--ci", action="store_true", help="run what .ci/run adds to the short form")
     group.addoption("--long", action="store_true", help="run what the short form leaves out, too")
     group.addoption(
         "--every", action="store_true", help="run everything, with many cases; hours (make prove)"
@@ -277,11 +296,14 @@ def left_out(
     if config.option.every:
         return []
     kept = {_HAS_NEIGHBOUR.mark.args, _RUNS_ON_CITUS.mark.args} if with_neighbours else set()
-    names = ["only_every"] if config.option.long else ["only_every", "only_long"]
     return [
         item
         for item in items
-        if any(mark.args not in kept for name in names for mark in item.iter_markers(name))
+        if any(
+            mark.args not in kept
+            for name in ("only_every", *(() if _has_long(item, config) else ("only_long",)))
+            for mark in item.iter_markers(name)
+        )
     ]
 
 
@@ -296,12 +318,19 @@ def choose_databases(metafunc: pytest.Metafunc, *, on_citus: bool) -> None:
         return
     if on_citus:
         kinds = ["postgresql"]
-    elif (mark := _beside_sqlite(test)) and not (options.long and mark is _HAS_NEIGHBOUR):
+    elif (mark := _beside_sqlite(test)) and not (
+        mark is _HAS_NEIGHBOUR and _has_long(test, metafunc.config)
+    ):
         kinds = ["sqlite"]
     else:
         return
     # A mark, and not metafunc.parametrize: the fixture would add its own kinds to those.
     test.add_marker(pytest.mark.parametrize("store", kinds, indirect=True, scope="session"))
+
+
+def _has_long(item: pytest.Item, config: pytest.Config) -> bool:
+    """Whether the long tests of the file of a test were asked for."""
+    return config.option.long or (config.option.ci and _file_of(item) in LONG_IN_CI)
 
 
 def _beside_sqlite(item: pytest.Item) -> pytest.MarkDecorator | None:

@@ -18,6 +18,13 @@ def test_each_listed_file_is_there_and_in_one_list() -> None:
     assert len(listed) == len(set(listed))
 
 
+def test_each_file_whose_long_tests_ci_runs_has_some() -> None:
+    """decisions, "Which tests CI runs"."""
+    for name in long.LONG_IN_CI:
+        text = (ROOT / "tests" / name).read_text("utf-8")
+        assert "ONLY_LONG" in text or "SHORT_ON_SQLITE" in text, name
+
+
 def test_what_leaves_its_second_database_to_citus_runs_there() -> None:
     arguments = of_citus()
     ignored = {each.removeprefix("--ignore=") for each in arguments if each.startswith("--")}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.store import epochs
+from tests.long import ONLY_EVERY
 from tests.mirror.other import OtherService
 from tests.mirror.test_broken_answers import Proxy, changed
 from tests.pipelines.broken import breaking
@@ -103,13 +104,15 @@ def test_a_new_epoch_is_a_new_version_of_each_table(publisher: Publisher, tapped
     tapped.check(publisher)
 
 
-@pytest.mark.parametrize("anew", [False, True], ids=["changes", "anew"])
+@pytest.mark.parametrize(
+    "anew", [False, pytest.param(True, marks=ONLY_EVERY)], ids=["changes", "anew"]
+)
 @ON_SQLITE
 def test_a_run_that_is_killed_anywhere_loses_nothing(
     publisher: Publisher, tapped: Tapped, anew: bool, request: pytest.FixtureRequest
 ) -> None:
     """rules, "Pipelines: killed runs": the state is told after the records."""
-    points = 20 if request.config.getoption("every") else 4
+    points = 20 if request.config.getoption("every") else 3
     tapped.update(publisher)
     for point in range(points):
         publisher.load(
