@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.checker import CHECKS, title_of
+from masthead.checker import CHECKS, check, title_of
 from tests.checker.altering import Reply, altered
-from tests.checker.edits import CDC, GET_ORDER, ORDER, each, instead, is_, put, says
+from tests.checker.edits import CDC, GET_ORDER, ORDER, each, instead, is_, ok, put, says
+from tests.checker.planted_filters import lost, zero_overlooked
 from tests.long import ONLY_LONG
 from tests.servers import run
 from tests.store.conftest import ON_SQLITE
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
     from tests.checker.altering import Asked, Send
     from tests.mirror.publisher import Publisher
 
 NO_DATABASE = "sqlite:///nobody-needs-one.db"
+
+
+CURL = 'curl -sSi -u "$MASTHEAD_API_KEY:$MASTHEAD_API_LOGIN"'
 
 
 def checked(
@@ -67,7 +72,7 @@ def test_at_masthead_it_prints_no_difference_and_ends_with_0(
     done = checked(small, small.url, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     *_, last = done.stdout.splitlines()
-    assert re.fullmatch(r"\d+ checks, \d+ requests; differences: 0, notes: 0, not tried: 1", last)
+    assert re.fullmatch(r"\d+ checks, \d+ requests; differences: 0, notes: 0, not tried: 2", last)
 
 
 @ON_SQLITE
@@ -81,8 +86,10 @@ def test_a_difference_is_a_row_with_the_section_and_ends_with_1(
     rows = [line for line in done.stdout.splitlines() if "grand_total" in line]
     (row,) = [line for line in rows if "string" in line]
     cells = [cell.strip() for cell in row.strip("│").split("│")]
-    assert cells[:3] == ["Order", GET_ORDER, "grand_total"]
-    assert cells[3].startswith("a string, which has to be a JSON number")
+    assert cells[:4] == ["1", "Order", GET_ORDER, "grand_total"]
+    assert cells[4].startswith("a string, which has to be a JSON number")
+    line = f"{CURL} {server.url}/2/orders/{{order_id}}".replace("http", "'http") + "'"
+    assert f"1: {line}" in done.stdout.splitlines()
 
 
 @ON_SQLITE
@@ -108,8 +115,12 @@ def test_json_has_the_same(small: Publisher, tmp_path: Path) -> None:
             "request": "GET /2/cdc",
             "field": "addresses[].verified",
             "text": found["differences"][0]["text"],
+            "repeat": found["differences"][0]["repeat"],
         }
     ]
+    assert found["differences"][0]["repeat"].startswith(
+        f"{CURL} '{server.url}/2/cdc?changed_since="
+    )
     assert found["checks"] == sum(map(len, CHECKS.values()))
     titles = {title_of(each) for group in CHECKS.values() for each in group}
     assert {one["check"] for one in found["not_tried"]} <= titles
@@ -143,6 +154,37 @@ def test_no_value_of_a_person_is_printed(small: Publisher, tmp_path: Path, form:
         assert "first_name" in done.stdout
         said = set(re.findall(r"[^\s`│\",()]+", done.stdout))
         assert not {value for value in values if value in said or f" {value} " in done.stdout}
+
+
+@ON_SQLITE
+def test_the_request_of_a_finding_shows_it_again(small: Publisher, tmp_path: Path) -> None:
+    """rules, "Checker: what it says and keeps": ids are in it only with --show-ids."""
+    alter = lost(lambda value: "'" in value, ok({"subscribers": []}))
+    with altered(small.url, alter) as server:
+        report = check(server.url, small.key, small.login, 1000, show_ids=True)
+        hidden = check(server.url, small.key, small.login, 1000)
+    (line,) = (one.repeat for one in report.differences if one.field == "last_name")
+    (number,) = re.findall(r"\{last_name of subscriber_id (\d+)\}", line)
+    with (small.folder / "small" / "subscribers.csv").open(newline="") as file:
+        names = {row["subscriber_id"]: row["last_name"] for row in csv.DictReader(file)}
+    assert "'" in names[number]
+    assert [one.repeat for one in hidden.differences if one.field == "last_name"] == [
+        f"{CURL} '{server.url}/2/subscribers/?last_name={{last_name}}'"
+    ]
+
+
+@ON_SQLITE
+def test_the_line_repeats_what_was_asked(small: Publisher, tmp_path: Path) -> None:
+    """rules, "Checker: what it says and keeps"; the shell and curl read the line."""
+    with altered(small.url, zero_overlooked("issues_left")) as server:
+        report = check(server.url, small.key, small.login, 1000)
+        (line,) = (one.repeat for one in report.differences)
+        settings = {"MASTHEAD_API_KEY": small.key, "MASTHEAD_API_LOGIN": small.login}
+        done = subprocess.run(
+            line, shell=True, env=os.environ | settings, capture_output=True, check=True
+        )
+        assert server.asked[-1].target == "/2/subscriptions/?issues_left=0"
+    assert b"200 OK" in done.stdout.partition(b"\r\n")[0]
 
 
 BAD_USAGE = {

@@ -16,6 +16,7 @@ import httpx2
 from tenacity import Retrying, retry_if_exception
 
 from masthead.checker.findings import NotTried
+from masthead.checker.repeating import MadeUp, Shown, as_body, curl
 from masthead.client import limits, responses
 from masthead.client.requests import Request
 from masthead.contract.operations import OPERATIONS
@@ -43,7 +44,7 @@ class Asking:
     """How a request differs from a plain GET with the account's credentials.
 
     ``credentials`` replace the account's; () means none. ``content`` is a body. ``query`` is
-    sent unchanged in place of the parameters.
+    sent unchanged in place of the parameters. With ``in_body``, the parameters are a JSON body.
     """
 
     method: str = "GET"
@@ -51,6 +52,7 @@ class Asking:
     content: bytes | None = None
     content_type: str = "application/json"
     query: str | None = None
+    in_body: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ class Response:
 class Asker:
     """Sends at most ``rate`` requests a second, and at most :data:`REQUESTS_MAX` in all.
 
-    Raises BadInput for an invalid URL. ``wait`` is called with the seconds to wait.
+    Raises BadInput for an invalid URL. ``wait`` is called with the seconds to wait. ``repeats`` has
+    the last request of each method and path as a line of a shell; the line has ids of records only
+    with ``show_ids``, and then ``source_of`` names the record of a person's value.
     """
 
     def __init__(
@@ -77,6 +81,8 @@ class Asker:
         login: str,
         rate: float,
         wait: Callable[[float], None] = time.sleep,
+        *,
+        show_ids: bool = False,
     ) -> None:
         options = responses.client_options(base_url, key, login, _TIMEOUT_S)
         self._http = httpx2.Client(**options)
@@ -92,6 +98,10 @@ class Asker:
         self._clock: tuple[datetime, float] | None = None
         self._feed_bytes_left = FEED_BYTES_MAX
         self.count = 0
+        self._base_url = base_url.rstrip("/")
+        self._show_ids = show_ids
+        self.source_of: Callable[[str, str], str] = lambda name, _value: name
+        self.repeats: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -115,6 +125,9 @@ class Asker:
         """
         asking = asking or Asking()
         request = self._request(path, parameters or {}, ids or {}, asking)
+        self.repeats[f"{asking.method} {path}"] = self.line(
+            path, parameters or {}, ids or {}, asking
+        )
         credentials = self._credentials if asking.credentials is None else asking.credentials
         auth = httpx2.BasicAuth(*credentials) if credentials else None
         last: list[Response] = []
@@ -139,6 +152,27 @@ class Asker:
                 raise NotTried(text) from None
             return last[0]
 
+    def line(
+        self, path: str, parameters: Mapping[str, str], ids: Mapping[str, str], asking: Asking
+    ) -> str:
+        """Return a request as a line of a shell."""
+        shown = Shown(self.source_of if self._show_ids else None)
+        filled = path.format_map(_Placeholders({k: shown.escaped(k, v) for k, v in ids.items()}))
+        query = "&".join(f"{name}={shown.escaped(name, v)}" for name, v in parameters.items())
+        if asking.query is not None:
+            query = asking.query if isinstance(asking.query, MadeUp) else "{query of the link}"
+        body = (asking.content or b"").decode()
+        if asking.in_body:
+            body, query = as_body({k: shown.value(k, v) for k, v in parameters.items()}), ""
+        return curl(
+            f"{self._base_url}{filled}{'?' if query else ''}{query}",
+            asking.method,
+            self._credentials if asking.credentials is None else asking.credentials,
+            self._credentials,
+            body,
+            asking.content_type,
+        )
+
     def now(self) -> datetime:
         """Return the service's time, from the ``Date`` of its first response, or this machine's."""
         if self._clock is None:
@@ -150,13 +184,12 @@ class Asker:
         self, path: str, parameters: Mapping[str, str], ids: Mapping[str, str], asking: Asking
     ) -> httpx2.Request:
         filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
-        headers = {"Content-Type": asking.content_type} if asking.content is not None else {}
-        request = self._http.build_request(
-            asking.method, filled, content=asking.content, headers=headers
-        )
+        content = as_body(parameters).encode() if asking.in_body else asking.content
+        headers = {"Content-Type": asking.content_type} if content is not None else {}
+        request = self._http.build_request(asking.method, filled, content=content, headers=headers)
         query = asking.query
         if query is None:
-            query = urlencode(parameters, quote_via=quote)
+            query = "" if asking.in_body else urlencode(parameters, quote_via=quote)
         target = request.url.raw_path
         # Not in the URL, which appears in logs: the query can contain a login.
         request.extensions["target"] = target + b"?" + query.encode() if query else target
@@ -191,6 +224,13 @@ class Asker:
         if self._next_at > now:
             self._wait(self._next_at - now)
         self._next_at = max(now, self._next_at) + self._interval_s
+
+
+class _Placeholders(dict[str, str]):
+    """The ids of a path; a placeholder without an id stays as it is."""
+
+    def __missing__(self, key: str) -> str:
+        return f"{{{key}}}"
 
 
 def _has_status(error: BaseException) -> bool:

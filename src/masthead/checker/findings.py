@@ -15,7 +15,8 @@ class Finding(NamedTuple):
     """A difference or a note.
 
     ``section`` is a heading or an operation of the interface, ``request`` the method and the path
-    with its placeholders, ``field`` the place in the response, a parameter, or "".
+    with its placeholders, ``field`` the place in the response, a parameter, or "". ``repeat`` is a
+    request that shows the finding again, as a line of a shell.
     """
 
     severity: Severity
@@ -23,6 +24,7 @@ class Finding(NamedTuple):
     request: str
     field: str
     text: str
+    repeat: str = ""
 
 
 class Faulty(MastheadError):

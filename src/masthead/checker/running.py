@@ -79,16 +79,20 @@ def check(
     login: str,
     rate: float,
     tell: Callable[[str, int], None] = lambda _title, _number: None,
+    *,
+    show_ids: bool = False,
 ) -> Report:
     """Compare a service with the interface; ``tell`` is called before each check.
+
+    The requests that repeat the findings have the ids of records only with ``show_ids``.
 
     Raises BadInput for an invalid URL. Raises ServiceError if the service cannot be reached, does
     not have the interface, or refuses the credentials; if that happens later, the report says so.
     """
-    with Asker(base_url, key, login, rate) as asker:
+    with Asker(base_url, key, login, rate, show_ids=show_ids) as asker:
         _must_be_open(asker)
         service = Service(asker, key, login)
-        found: dict[Finding, None] = {}
+        found: dict[tuple[str, ...], Finding] = {}
         not_tried: dict[str, str] = {}
         checks = [each for group in CHECKS.values() for each in group]
         for number, each in enumerate(checks):
@@ -99,7 +103,7 @@ def check(
                 try:
                     _must_be_open(asker)
                 except ServiceError as error:
-                    return Report(list(found), not_tried, number, asker.count, error)
+                    return Report(list(found.values()), not_tried, number, asker.count, error)
             if any(finding.severity == "difference" for finding in findings):
                 # Data may change between two requests: only a repeated finding is a difference.
                 service.forget()
@@ -107,8 +111,9 @@ def check(
                 again = _findings(each, service, not_tried)
                 # Compare without the text, whose numbers of records may change too.
                 findings = [finding for finding in again if finding[:4] in places]
-            found |= dict.fromkeys(findings)
-        return Report(list(found), not_tried, len(checks), asker.count)
+            for finding in findings:
+                found.setdefault(finding[:5], finding)
+        return Report(list(found.values()), not_tried, len(checks), asker.count)
 
 
 def title_of(each: Check) -> str:
@@ -139,13 +144,14 @@ def _must_be_open(asker: Asker) -> None:
 
 
 def _findings(each: Check, service: Service, not_tried: dict[str, str]) -> list[Finding]:
-    service.findings = []
+    service.begin()
     try:
         each(service)
     except Faulty as error:
-        service.findings.append(error.finding)
+        service.keep(error.finding)
     except NotTried as error:
         not_tried[title_of(each)] = str(error)
     except ServiceError as error:
-        service.findings.append(Finding("difference", "Endpoints", error.path, "", _NO_RESPONSE))
+        repeat = service.asker.repeats.get(f"GET {error.path}", "")
+        service.keep(Finding("difference", "Endpoints", error.path, "", _NO_RESPONSE, repeat))
     return service.findings

@@ -6,12 +6,11 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-import msgspec
-
 from masthead.checker.asking import Asker, Asking, Response
 from masthead.checker.findings import Faulty, Finding, NotTried, Severity
 from masthead.checker.forms import differing_fields, faults_of
 from masthead.checker.reading import beginning_of, read, type_of
+from masthead.checker.repeating import MadeUp
 from masthead.contract.operations import ENTITIES, LIMIT_MAX, OPERATIONS, Operation
 
 WINDOW = timedelta(days=5) - timedelta(hours=1)
@@ -40,21 +39,53 @@ class Service:
     def __init__(self, asker: Asker, key: str, login: str) -> None:
         self.asker = asker
         self.credentials = (key, login)
+        asker.source_of = self._source_of
         self.findings: list[Finding] = []
 
     # Findings
 
-    def differs(self, section: str, request: str, field: str, text: str) -> None:
+    def differs(self, section: str, request: str, field: str, text: str, repeat: str = "") -> None:
         """Keep a difference from the interface."""
-        self._keep(Finding("difference", section, request, field, text))
+        self.keep(Finding("difference", section, request, field, text, repeat))
 
     def notes(self, section: str, request: str, field: str, text: str) -> None:
         """Keep a note on what the interface leaves open."""
-        self._keep(Finding("note", section, request, field, text))
+        self.keep(Finding("note", section, request, field, text))
 
-    def _keep(self, finding: Finding) -> None:
-        if finding not in self.findings:
-            self.findings.append(finding)
+    def keep(self, finding: Finding) -> None:
+        """Keep a finding unless it is known, with a request that repeats it.
+
+        Unless the finding has one, this is the last request of its kind since :meth:`begin`, or
+        else the one that read the data which the checks share.
+        """
+        if any(finding[:5] == known[:5] for known in self.findings):
+            return
+        repeat = finding.repeat or self.asker.repeats.get(finding.request)
+        self.findings.append(finding._replace(repeat=repeat or self.whole(finding.request)))
+
+    def begin(self) -> None:
+        """Begin a check, which has no findings so far."""
+        self.findings = []
+        self.asker.repeats.clear()
+
+    def whole(self, request: str) -> str:
+        """Return the request for all data of a path, as a line of a shell."""
+        method, _, path = request.rpartition(" ")
+        parameters = (
+            feed_parameters(self.feed_since, ALL) if path == OPERATIONS["changes"].path else {}
+        )
+        asking = Asking(method=method or "GET", in_body=bool(parameters) and self.reads_bodies_only)
+        return self.asker.line(path, parameters, {}, asking)
+
+    def _source_of(self, name: str, value: str) -> str:
+        """Return what a person's value is, with the id of a record that has it."""
+        feed = self.__dict__.get("feed", {})
+        records = [*self.__dict__.get("subscribers", ()), *feed.get("subscribers", ())]
+        field, key = "renewal_code" if name == "login" else name, "subscriber_id"
+        if name == "password":
+            records, field, key = feed.get("addresses", []), "zip_code", "address_id"
+        owner = next((one.get(key) for one in records if one.get(field) == value), None)
+        return f"{field} of {key} {owner}" if owner else name
 
     # Responses
 
@@ -71,14 +102,13 @@ class Service:
         return self.body_of(response)
 
     def body_of(self, response: Response) -> Any:
-        """Return the JSON body of a response of any status; raises Faulty if it is not JSON."""
+        """Return the JSON body of a response; raises Faulty if it is not JSON."""
         if not response.is_whole:
             raise NotTried(f"the response of {response.request} is too long to be read")
         try:
             found = read(response.content)
         except ValueError as error:
-            of_error = "" if response.status == SUCCESS else f" of a {response.status}"
-            text = f"the body{of_error} cannot be read: {error}; responses are JSON"
+            text = f"the body cannot be read: {error}; responses are JSON"
             raise Faulty(Finding("difference", "Conventions", response.request, "", text)) from None
         for fault in found.faults:
             self.differs("Conventions", response.request, "", fault)
@@ -89,8 +119,8 @@ class Service:
     ) -> None:
         """Check a response that should be an error with one of the statuses.
 
-        The interface specifies neither the statuses nor the bodies of errors, so most findings are
-        notes; but responses are JSON.
+        The interface specifies neither the statuses nor the bodies of errors, so all findings are
+        notes.
         """
         wanted = " or ".join(map(str, expected))
         if response.status not in expected:
@@ -98,9 +128,13 @@ class Service:
             self.notes(section, response.request, field, text)
         if response.status < 400 or response.request.startswith("HEAD "):
             return
-        body = self.body_of(response)
+        body, reason = None, ""
+        try:
+            body = read(response.content).value
+        except ValueError as error:
+            reason = f": {error}"
         if not isinstance(body, dict) or not isinstance(body.get("error"), str):
-            text = 'the body of an error is not {"error": "…"}, which clients expect'
+            text = f'the body of an error is not {{"error": "…"}}, which clients expect{reason}'
             self.notes("Errors", response.request, "error", text)
 
     def member(self, body: Any, name: str, response: Response, section: str) -> Any:
@@ -131,7 +165,7 @@ class Service:
         """Return the response of an operation, with parameters where the service reads them."""
         path = OPERATIONS[name].path
         if parameters and self.reads_bodies_only:
-            return self.asker.ask(path, ids=ids, asking=Asking(content=as_body(parameters)))
+            return self.asker.ask(path, parameters, ids, Asking(in_body=True))
         return self.asker.ask(path, parameters, ids)
 
     def rows(
@@ -144,7 +178,7 @@ class Service:
     def check_records(self, shape: type, records: Sequence[Any], request: str, place: str) -> None:
         """Compare records with the table of the interface, and their ids with each other."""
         for finding in faults_of(shape, records, request, place):
-            self._keep(finding)
+            self.keep(finding)
 
     def check_unique(
         self,
@@ -159,7 +193,7 @@ class Service:
         ids = [str(record.get(name)) for record in records if record.get(name) is not None]
         if repeats := len(ids) - len(set(ids)):
             text = f"{repeats} of {len(ids)} records have an id that another one has"
-            self._keep(Finding(severity, section, request, field, text))
+            self.keep(Finding(severity, section, request, field, text))
 
     def check_against_feed(
         self, operation: Operation, listed: Sequence[Record], section: str
@@ -194,9 +228,9 @@ class Service:
             operation = OPERATIONS[name]
             if len(self._quietly(operation, Asking())) < 2:
                 continue
-            if len(self._quietly(operation, Asking(query="limit=1"))) == 1:
+            if len(self._quietly(operation, Asking(query=MadeUp("limit=1")))) == 1:
                 return False
-            in_body = Asking(content=as_body({"limit": "1"}))
+            in_body = Asking(content=b'{"limit": "1"}')
             return len(self._quietly(operation, in_body)) == 1
         return False
 
@@ -245,6 +279,8 @@ class Service:
             except Faulty:
                 if name != NOT_SHOWN:
                     raise
+        # One line repeats all of these requests.
+        self.asker.repeats.pop(f"GET {OPERATIONS['changes'].path}", None)
         return found
 
     def changes(self, entities: Iterable[str], since: datetime | None = None) -> tuple[Feed, bool]:
@@ -285,12 +321,12 @@ def section_of(operation: Operation) -> str:
     return f"Operation {operation.number}"
 
 
-def unknown_id(known: set[str]) -> str:
+def unknown_id(known: set[str]) -> MadeUp:
     """Return an id that is not among the known ones, and that no record is likely to have."""
     number = 9_007_199_254_740_881
     while str(number) in known:
         number -= 1
-    return str(number)
+    return MadeUp(number)
 
 
 def is_another(body: Any, field: str, asked_for: str) -> bool:
@@ -307,11 +343,6 @@ def feed_parameters(since: datetime, entities: Sequence[str]) -> dict[str, str]:
     """Return the parameters of operation 4, in the form that the interface shows."""
     text = since.replace(microsecond=0).isoformat()
     return {"changed_since": text, "entities": ",".join(entities)}
-
-
-def as_body(parameters: Mapping[str, str]) -> bytes:
-    """Return the parameters as a JSON object."""
-    return msgspec.json.encode(dict(parameters))
 
 
 def is_full(records: Sequence[Any], listed: Sequence[Any]) -> bool:

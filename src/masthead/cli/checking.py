@@ -36,15 +36,27 @@ from masthead.errors import BadInput, BadUsage
     show_default=True,
     help="A table, or a JSON object.",
 )
+@click.option(
+    "--show-ids",
+    is_flag=True,
+    help="Show ids of records in the requests that repeat the findings.",
+)
 @click.pass_context
 def check_command(
-    ctx: click.Context, base_url: str, key: str | None, login: str | None, rate: float, form: str
+    ctx: click.Context,
+    base_url: str,
+    key: str | None,
+    login: str | None,
+    rate: float,
+    form: str,
+    *,
+    show_ids: bool,
 ) -> None:
     """Compare a service with the interface; this only reads.
 
     Prints each difference with the section of the interface. Where the interface leaves a question
-    open, prints a note if the service does not do what clients expect. No value of a record is
-    printed or stored. Exits with 1 if there is a difference.
+    open, prints a note if the service does not do what clients expect. Each finding has a request
+    that repeats it, without values of records. Exits with 1 if there is a difference.
     """
     key, login = credentials(key, login)
     if math.isnan(rate):
@@ -58,6 +70,7 @@ def check_command(
                 login,
                 rate,
                 lambda title, number: bars.update(task, description=title, completed=number),
+                show_ids=show_ids,
             )
         except BadInput as error:
             raise BadUsage(str(error)) from None
@@ -97,6 +110,9 @@ def _print(report: Report) -> None:
     ):
         if findings:
             console.print(_table(title, findings))
+            for number, finding in enumerate(findings, 1):
+                # In one line, from which a terminal copies it whole.
+                console.print(f"{number}: {printable(finding.repeat)}", soft_wrap=True)
     for title, reason in report.not_tried.items():
         console.print(f"not tried: {title} ({printable(reason)})")
     console.print(
@@ -108,9 +124,9 @@ def _print(report: Report) -> None:
 
 def _table(title: str, findings: Sequence[Finding]) -> Table:
     table = Table(title=title, title_justify="left")
-    for heading in ("Interface", "Request", "Field", "What"):
+    for heading in ("", "Interface", "Request", "Field", "What"):
         table.add_column(heading, overflow="fold")
-    for finding in findings:
+    for number, finding in enumerate(findings, 1):
         cells = (finding.section, finding.request, finding.field, finding.text)
-        table.add_row(*map(printable, cells))
+        table.add_row(str(number), *map(printable, cells))
     return table

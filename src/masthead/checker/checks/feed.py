@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from masthead.checker.asking import Asking, Response
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import SECTIONS
+from masthead.checker.repeating import MadeUp
 from masthead.checker.service import (
     ALL,
     NOT_SHOWN,
@@ -222,7 +223,7 @@ def other_forms_of_a_time_are_read(service: Service) -> None:
         ("an offset without a colon", f"{plain}%2B0000"),
         ("fractions of a second", f"{plain}.000000%2B00:00"),
     ):
-        query = f"changed_since={text}&entities=listdownloads"
+        query = MadeUp(f"changed_since={text}&entities=listdownloads")
         response = service.asker.ask(_PATH, asking=Asking(query=query))
         _note_unless_read(service, "changed_since", what, response.status)
 

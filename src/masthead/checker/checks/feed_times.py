@@ -88,11 +88,12 @@ def _compare_offsets(
     for offset in offsets:
         local = moment.astimezone(timezone(offset))
         shifted = _changes(service, names, local)
+        repeat = service.asker.repeats[_REQUEST]
         after = _changes(service, names, moment)
         # The later response includes what changes meanwhile.
         if any(lacking(before, shifted).values()) or any(lacking(shifted, after).values()):
             text = f"a moment in the offset {local.isoformat()[-6:]} shows other records"
-            service.differs(_SECTION, _REQUEST, "changed_since", text)
+            service.differs(_SECTION, _REQUEST, "changed_since", text, repeat)
         before = after
 
 

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from masthead.checker.asking import Asking
 from masthead.checker.findings import NotTried
+from masthead.checker.repeating import MadeUp
 from masthead.checker.service import Record, Service, id_of, objects, section_of
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS, Operation
 from masthead.contract.shapes import fields_of
@@ -63,7 +64,7 @@ def limit_is_kept(service: Service) -> None:
         listed = _records(service, operation)
         if len(listed) > LIMIT_MAX:
             text = f"{len(listed)} records without a limit, where at most {LIMIT_MAX} are expected"
-            service.differs("Limits", request, "limit", text)
+            service.differs("Limits", request, "limit", text, service.whole(request))
         counts = {}
         for limit in (1, 2, 99, LIMIT_MAX):
             if limit == LIMIT_MAX or len(listed) > limit // 2:
@@ -76,7 +77,7 @@ def limit_is_kept(service: Service) -> None:
                 service.differs("Limits", request, "limit", text)
         if len(listed) < (due := min(LIMIT_MAX, most)):
             text = f"{len(listed)} records without a limit, where {due} are expected"
-            service.differs("Limits", request, "limit", text)
+            service.differs("Limits", request, "limit", text, service.whole(request))
 
 
 def _above_the_maximum(service: Service, operation: Operation) -> int:
@@ -132,7 +133,7 @@ def further_pages_do_not_overlap(service: Service) -> None:
     tried = False
     for operation in _LISTS:
         seen: set[str] = set()
-        query = f"limit={LIMIT_MAX}"
+        query: str = MadeUp(f"limit={LIMIT_MAX}")
         for _ in range(_PAGES):
             response = service.asker.ask(operation.path, asking=Asking(query=query))
             records = objects(service.records(response, operation))
@@ -156,7 +157,7 @@ def unknown_parameters_are_errors(service: Service) -> None:
     Interface, operations 7 and 8, which leave it open.
     """
     for operation in _LISTS:
-        response = service.ask(operation.name, {"no_such_filter": "1"})
+        response = service.ask(operation.name, {"no_such_filter": MadeUp(1)})
         text = "an unknown parameter"
         service.refused(response, section_of(operation), "no_such_filter", text, 400)
 
@@ -167,7 +168,7 @@ def the_same_parameter_twice_is_an_error(service: Service) -> None:
     Interface, operations 7 and 8, which leave it open.
     """
     for operation in _LISTS:
-        asking = Asking(query="limit=1&limit=2")
+        asking = Asking(query=MadeUp("limit=1&limit=2"))
         response = service.asker.ask(operation.path, asking=asking)
         service.refused(response, section_of(operation), "limit", "a parameter given twice", 400)
 

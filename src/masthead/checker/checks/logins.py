@@ -8,6 +8,7 @@ from masthead.checker.asking import Response
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
 from masthead.checker.reading import type_of
+from masthead.checker.repeating import MadeUp
 from masthead.checker.service import SUCCESS, Record, Service, id_of, objects
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import AuthenticatedSubscriber
@@ -16,6 +17,7 @@ _SECTION = "Operation 3"
 _REQUEST = f"GET {OPERATIONS['authenticate_subscriber'].path}"
 _REFUSED = {"authenticated": False}
 _READERS = 3
+_NOBODY = "nobody-{}@example.invalid"
 
 
 class _Reader(NamedTuple):
@@ -30,9 +32,9 @@ def wrong_logins_are_refused(service: Service) -> None:
     Interface, operation 3; "Errors".
     """
     # Use other logins each time: a service may lock logins after many failed attempts.
-    for login in (f"nobody-{secrets.token_hex(6)}@example.invalid", f"~{secrets.token_hex(2)}"):
-        password = secrets.token_hex(8)
-        _check_refusal(service, _login(service, login, password), "a login that fits nobody")
+    for login in (_NOBODY.format(secrets.token_hex(6)), f"~{secrets.token_hex(2)}"):
+        response = _login(service, MadeUp(login), _made_up_password())
+        _check_refusal(service, response, "a login that fits nobody")
 
 
 def a_wrong_postal_code_is_refused(service: Service) -> None:
@@ -41,7 +43,7 @@ def a_wrong_postal_code_is_refused(service: Service) -> None:
     Interface, operation 3.
     """
     reader = _random_reader(service)
-    response = _login(service, reader.login, secrets.token_hex(8))
+    response = _login(service, reader.login, _made_up_password())
     _check_refusal(service, response, "a renewal code with a wrong postal code")
 
 
@@ -71,8 +73,11 @@ def incomplete_logins_are_refused(service: Service) -> None:
 
     Interface, operation 3, which leaves it open.
     """
-    login = f"nobody-{secrets.token_hex(6)}@example.invalid"
-    for parameters in ({}, {"login": login}, {"password": "x"}, {"login": "", "password": ""}):
+    login, empty = MadeUp(_NOBODY.format(secrets.token_hex(6))), MadeUp()
+    password = _made_up_password()
+    for parameters in (
+        *({}, {"login": login}, {"password": password}, {"login": empty, "password": empty}),
+    ):
         response = service.ask("authenticate_subscriber", parameters)
         if 400 <= response.status < 500:
             continue
@@ -155,7 +160,6 @@ def _check_refusal(service: Service, response: Response, what: str) -> None:
     if response.status != 200:
         text = f"{what} is answered with {response.status}; it is no error, and its status is 200"
         service.differs(_SECTION, _REQUEST, "authenticated", text)
-        service.body_of(response)
         return
     body = service.json_of(response, _SECTION)
     if body == _REFUSED and type_of(body["authenticated"]) == "a JSON boolean":
@@ -197,6 +201,10 @@ def _accepted(service: Service) -> _Reader:
 
 def _login(service: Service, login: str, password: str) -> Response:
     return service.ask("authenticate_subscriber", {"login": login, "password": password})
+
+
+def _made_up_password() -> MadeUp:
+    return MadeUp(secrets.token_hex(8))
 
 
 def _readers(service: Service) -> list[_Reader]:

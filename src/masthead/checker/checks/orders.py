@@ -2,6 +2,7 @@
 
 from masthead.checker.findings import NotTried
 from masthead.checker.forms import differing_fields
+from masthead.checker.repeating import MadeUp
 from masthead.checker.service import Record, Service, id_of, is_another, objects, unknown_id
 from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import Order
@@ -58,7 +59,7 @@ def what_is_no_id_is_an_error(service: Service) -> None:
 
     Interface, operation 9, which leaves it open; "Errors".
     """
-    response = service.ask("get_order", order_id="none")
+    response = service.ask("get_order", order_id=MadeUp("none"))
     service.refused(response, "Errors", "order_id", "an id that is no number", 404, 400)
 
 

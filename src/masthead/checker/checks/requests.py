@@ -1,12 +1,11 @@
 """Requirements on all operations: paths, methods, and where parameters are sent."""
 
-from masthead.checker.asking import Asking, Response
+from masthead.checker.asking import Asking
 from masthead.checker.findings import NotTried
 from masthead.checker.service import (
     SUCCESS,
     Record,
     Service,
-    as_body,
     feed_parameters,
     id_of,
     objects,
@@ -25,7 +24,7 @@ def other_paths_are_errors(service: Service) -> None:
     """
     for path, section in (("/2/nothing-is-here/", "Errors"), ("/1/accounts/", "Versioning")):
         response = service.asker.ask(path)
-        _refused_outside(service, response, section, "a path of no operation", 404)
+        service.refused(response, section, "", "a path of no operation", 404)
 
 
 def paths_answer_with_and_without_a_slash(service: Service) -> None:
@@ -65,7 +64,7 @@ def other_methods_are_errors(service: Service) -> None:
     Interface, "Endpoints", which has only GET.
     """
     response = service.asker.ask(_ACCOUNTS.path, asking=Asking(method="PROPFIND"))
-    _refused_outside(service, response, "Endpoints", "another method", 405)
+    service.refused(response, "Endpoints", "", "another method", 405)
     if response.status == 405 and "Allow" not in response.headers:
         text = "a 405 has no Allow (RFC 9110)"
         service.notes("Endpoints", response.request, "Allow", text)
@@ -88,7 +87,7 @@ def parameters_are_read_from_a_body(service: Service) -> None:
     """
     operation = _list_of_several(service)
     for what, asking in (
-        ("a JSON object", Asking(content=as_body({"limit": "1"}))),
+        ("a JSON object", Asking(content=b'{"limit": "1"}')),
         ("an array of one JSON object", Asking(content=b'[{"limit": "1"}]')),
         ("a number in a JSON object", Asking(content=b'{"limit": 1}')),
         ("a form", Asking(content=b"limit=1", content_type="application/x-www-form-urlencoded")),
@@ -132,17 +131,6 @@ def extensions_of_the_feed_are_there(service: Service) -> None:
             service.notes("Operation 4", f"GET {operation.path}", "", text)
 
 
-def _refused_outside(
-    service: Service, response: Response, section: str, what: str, expected: int
-) -> None:
-    """Check the refusal of a request outside the interface; even JSON is only expected."""
-    if response.status >= 400 and not _is_json(response):
-        text = f"{what} is answered with {response.status}, not in JSON, which clients expect"
-        service.notes(section, response.request, "", text)
-    else:
-        service.refused(response, section, "", what, expected)
-
-
 def _example(
     service: Service, operation: Operation
 ) -> tuple[dict[str, str], dict[str, str] | None]:
@@ -170,10 +158,6 @@ def _list_of_several(service: Service) -> Operation:
     if len(service.subscribers) > 1:
         return _LISTS[1]
     raise NotTried("neither list has two records, of which a limit would show one")
-
-
-def _is_json(response: Response) -> bool:
-    return response.headers.get("Content-Type", "").lower().startswith("application/json")
 
 
 CHECKS = (

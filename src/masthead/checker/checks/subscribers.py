@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from masthead.checker.asking import Asking
 from masthead.checker.findings import NotTried
+from masthead.checker.repeating import MadeUp
 from masthead.checker.service import Record, Service, id_of, is_full, objects
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS
 
@@ -13,9 +14,9 @@ _SECTION = "Operation 8"
 _OPERATION = OPERATIONS["search_subscribers"]
 _REQUEST = f"GET {_OPERATION.path}"
 _FIELDS = ("email", "first_name", "last_name", "renewal_code", "source")
-NOBODY = "b8f1nobody7c0e"
+NOBODY = MadeUp("b8f1nobody7c0e")
 """A value that no field of a subscriber is likely to have."""
-_NOBODYS = {"renewal_code": "~~~~~", "email": f"{NOBODY}@example.invalid"}
+_NOBODYS = {"renewal_code": MadeUp("~~~~~"), "email": MadeUp(f"{NOBODY}@example.invalid")}
 
 
 def searches_find_whom_they_are_for(service: Service) -> None:
@@ -59,7 +60,7 @@ def values_with_other_characters_are_found(service: Service) -> None:
                     service.differs(_SECTION, _REQUEST, name, text)
         if not tried:
             odd = next(filter(has, "'+é"))
-            _find_nobody(service, "last_name", f"{NOBODY[:5]}{odd}{NOBODY[5:]}")
+            _find_nobody(service, "last_name", MadeUp(f"{NOBODY[:5]}{odd}{NOBODY[5:]}"))
 
 
 def two_searches_are_both_kept(service: Service) -> None:
@@ -138,7 +139,7 @@ def empty_searches_do_not_find_everybody(service: Service) -> None:
 
     Interface, operation 8, which leaves it open.
     """
-    response = service.asker.ask(_OPERATION.path, asking=Asking(query="email="))
+    response = service.asker.ask(_OPERATION.path, asking=Asking(query=MadeUp("email=")))
     if response.status == 400:
         return
     found = service.records(response, _OPERATION)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from masthead.checker.findings import NotTried
+from masthead.checker.repeating import MadeUp
 from masthead.checker.service import SUCCESS, Record, Service, id_of, is_full, objects
 from masthead.contract.operations import LIMIT_MAX, OPERATIONS
 from masthead.contract.subscription_types import TYPES, UNLIMITED
@@ -81,7 +82,7 @@ def zero_is_a_value(service: Service) -> None:
         ("publication_id", _is("publication_id", "0")),
     ):
         _try(service, name, "0", fits, may_be_refused=True)
-    _try(service, "subscriber_id", "0", _is_of(service, "0"), may_be_refused=True)
+    _try(service, "subscriber_id", MadeUp(0), _is_of(service, "0"), may_be_refused=True)
     # Of one subscriber, a result is never full.
     for one in service.feed.get("subscriptions", []):
         if str(one.get("issues")) == "0" and one.get("subscriber_id"):
