@@ -27,6 +27,7 @@ class Asked:
     target: str
     headers: Mapping[str, str]
     connection: int
+    body: bytes = b""
 
     @property
     def path(self) -> str:
@@ -182,7 +183,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         service = self.server.service
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(self.path, headers, self.number)
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        asked = Asked(self.path, headers, self.number, body)
         service.asked.append(asked)
         answer = service.answer(asked)
         if answer is SAYS_NOTHING:

@@ -30,7 +30,7 @@ METHODS = [
 ]
 
 
-OWN = ["snapshot", "deletions", "digest", "entitlements"]
+OWN = ["snapshot", "deletions", "digest", "entitlements", "send_bodies_if_needed"]
 
 
 def public(thing: type) -> dict[str, Any]:

@@ -7,6 +7,7 @@ there at all, and items and answers come in no order.
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -45,6 +46,8 @@ class OtherService:
         self.asked: list[Asked] = []
         self.pages = False
         self.is_doubled = False
+        self.reads_bodies = False
+        """Whether it reads parameters from a JSON body and not from the query."""
         self.window = WINDOW
         self.unknown: Reply = refused(404, "no such page")
         self.too_old: Reply | None = refused(410, "too old")
@@ -118,6 +121,12 @@ class OtherService:
                 return self._one(name, int(number))
         return self.unknown
 
+    def _parameters(self, asked: Asked) -> dict[str, str]:
+        if not self.reads_bodies:
+            return asked.parameters
+        found: dict[str, str] = json.loads(asked.body or b"{}")
+        return found
+
     def _one(self, name: str, number: int) -> Reply:
         found: Any = self.records[name].get(number)
         if name == "downloadmailinglist":
@@ -127,8 +136,8 @@ class OtherService:
         return refused(404) if found is None else reply(found)
 
     def _list(self, name: str, asked: Asked) -> Reply:
-        filters = asked.parameters
-        after = int(filters.pop("after", 0))
+        filters = self._parameters(asked)
+        after, limit = int(filters.pop("after", 0)), int(filters.pop("limit", ROWS_MAX))
         rows = [
             record
             for key, record in sorted(self.records[name].items())
@@ -136,14 +145,17 @@ class OtherService:
             and not record.get("delete_date")
             and all(str(record.get(filter_)) == value for filter_, value in filters.items())
         ]
-        shown = {name: rows[:ROWS_MAX]}
+        shown = {name: rows[:limit]}
         if not self.pages or len(rows) <= ROWS_MAX:
             return reply(shown)
         last = next(iter(rows[ROWS_MAX - 1].values()))
         return reply(shown, Link=f'<?after={last}>; rel="next"')
 
     def _changes(self, asked: Asked) -> Reply:
-        since = datetime.fromisoformat(asked.parameters["changed_since"])
+        parameters = self._parameters(asked)
+        if "changed_since" not in parameters:
+            return refused(400, "{changed_since} is a required field")
+        since = datetime.fromisoformat(parameters["changed_since"])
         oldest = datetime.now(UTC) - self.window
         if self.too_old and since < oldest:
             return self.too_old
@@ -156,7 +168,7 @@ class OtherService:
                     if self.changed_at[entity, key] >= since
                 ]
                 * (1 + self.is_doubled)
-                for entity in asked.parameters["entities"].split(",")
+                for entity in parameters["entities"].split(",")
             }
         )
 

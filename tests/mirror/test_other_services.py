@@ -120,6 +120,22 @@ def test_the_next_pass_asks_for_five_minutes_before_the_last_answer(
     assert len(text) == len("YYYY-MM-DDThh:mm:ss+hh:mm")
 
 
+def test_a_service_that_reads_only_bodies_is_asked_with_bodies(
+    other: OtherService, kept: Kept
+) -> None:
+    """rules, "Mirror: services without a snapshot"; "Checker: where parameters travel"."""
+    other.reads_bodies = True
+    kept.update(other)
+    owners = "SELECT subscription_id, subscriber_id FROM subscriptions ORDER BY 1"
+    assert kept.ask(owners) == [(10, 1), (20, 2), (30, 3)]
+    other.subscriber(1, email="new@example.org")
+    assert kept.update(other).full_load is None
+    assert kept.column("SELECT email FROM subscribers WHERE subscriber_id = 1") == [
+        "new@example.org"
+    ]
+    assert kept.differences(other) == []
+
+
 def test_what_changes_arrives(other: OtherService, kept: Kept) -> None:
     """rules, "Mirror: a pass"."""
     kept.update(other)

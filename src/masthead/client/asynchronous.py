@@ -75,6 +75,7 @@ class AsyncClient:
         self._timeout_s = timeout_s
         self._bytes_max = bytes_max
         self._retries = responses.retry_policy(patience_s)
+        self._sends_bodies = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -205,6 +206,20 @@ class AsyncClient:
         ):
             yield entry
 
+    async def send_bodies_if_needed(self) -> bool:
+        """Send parameters as JSON bodies from now on if the service does not read the query.
+
+        Returns whether that is so: a list ignores ``limit`` in the query, and reads it from a body.
+        The interface leaves open where parameters travel.
+        """
+        for name in ("list_subscriptions", "search_subscribers"):
+            self._sends_bodies = False
+            if await self._get(requests.count(name)) > 1:
+                self._sends_bodies = True
+                self._sends_bodies = await self._get(requests.count(name)) == 1
+                break
+        return self._sends_bodies
+
     async def _get(self, request: Request[Result]) -> Result:
         async def attempt() -> Result:
             return responses.result_of(request, await self._whole(request))
@@ -272,14 +287,18 @@ class AsyncClient:
             await response.aclose()
         return responses.read_whole(response, body.content())
 
+    def _built(self, request: Request[Any]) -> httpx2.Request:
+        has_json_body = self._sends_bodies and not request.in_body
+        return responses.build_request(self._http, request, has_json_body=has_json_body)
+
     async def _send(self, request: Request[Any]) -> httpx2.Response:
         """Return a response, whose body has not been read."""
-        built = responses.build_request(self._http, request)
+        built = self._built(request)
         try:
             response = await self._http.send(built, stream=True)
             if redirect := responses.redirected(request, response):
                 await self._read(request, response)
-                built = responses.build_request(self._http, redirect)
+                built = self._built(redirect)
                 response = await self._http.send(built, stream=True)
         except httpx2.HTTPError as error:
             raise responses.connection_error(request, error) from error

@@ -217,6 +217,16 @@ def search_subscribers(filters: SubscriberFilters) -> PagedRequest[Subscriber]:
     return _paged("search_subscribers", Subscriber, filters, SubscriberFilters)
 
 
+def count(name: str) -> Request[int]:
+    """Request a list with a limit of 1 and return how many records it has.
+
+    More than one: the service has not read the limit.
+    """
+    envelope = str(OPERATIONS[name].envelope)
+    request = _request(name, lambda body: len(_member(body, envelope)))
+    return request._replace(parameters={"limit": "1"})
+
+
 def get_order(order_id: int) -> Request[Order]:
     """Request operation 9."""
     return _request("get_order", lambda body: read_record(Order, body), order_id=order_id)

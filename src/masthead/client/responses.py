@@ -156,10 +156,11 @@ def _log_retry(state: RetryCallState) -> None:
 
 
 def build_request(
-    http: httpx2.Client | httpx2.AsyncClient, request: Request[Any]
+    http: httpx2.Client | httpx2.AsyncClient, request: Request[Any], *, has_json_body: bool
 ) -> httpx2.Request:
     """Return the HTTP request; raises BadInput for parameters that a URL cannot hold.
 
+    With ``has_json_body``, the parameters are not in the query but in a JSON body.
     The query, which can hold a password, is only in the request target, and not in the request's
     URL, which appears in logs, exceptions and traces.
     """
@@ -167,8 +168,9 @@ def build_request(
         built = http.build_request(
             "GET",
             request.url or request.path,
-            params=None if request.in_body else request.parameters or None,
+            params=None if request.in_body or has_json_body else request.parameters or None,
             data=request.parameters if request.in_body else None,
+            json=request.parameters if has_json_body and request.parameters else None,
         )
     except (httpx2.InvalidURL, UnicodeError):
         raise BadInput(
@@ -191,7 +193,7 @@ def redirected(request: Request[Result], response: httpx2.Response) -> Request[R
     place = _resolved(response, response.headers["Location"])
     if place is None or place.params != _full_url(response).params:
         return None
-    parameters = request.parameters if request.in_body else {}
+    parameters = request.parameters if response.request.headers.get("Content-Type") else {}
     return request._replace(url=str(place), parameters=parameters)
 
 

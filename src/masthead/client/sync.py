@@ -75,6 +75,7 @@ class Client:
         self._timeout_s = timeout_s
         self._bytes_max = bytes_max
         self._retries = responses.retry_policy(patience_s)
+        self._sends_bodies = False
 
     def __enter__(self) -> Self:
         return self
@@ -200,6 +201,20 @@ class Client:
         response = self._stream(request)
         yield from _records(request, response, ListReader(MailingListEntry), self._timeout_s)
 
+    def send_bodies_if_needed(self) -> bool:
+        """Send parameters as JSON bodies from now on if the service does not read the query.
+
+        Returns whether that is so: a list ignores ``limit`` in the query, and reads it from a body.
+        The interface leaves open where parameters travel.
+        """
+        for name in ("list_subscriptions", "search_subscribers"):
+            self._sends_bodies = False
+            if self._get(requests.count(name)) > 1:
+                self._sends_bodies = True
+                self._sends_bodies = self._get(requests.count(name)) == 1
+                break
+        return self._sends_bodies
+
     def _get(self, request: Request[Result]) -> Result:
         def attempt() -> Result:
             return responses.result_of(request, self._whole(request))
@@ -266,14 +281,18 @@ class Client:
             response.close()
         return responses.read_whole(response, body.content())
 
+    def _built(self, request: Request[Any]) -> httpx2.Request:
+        has_json_body = self._sends_bodies and not request.in_body
+        return responses.build_request(self._http, request, has_json_body=has_json_body)
+
     def _send(self, request: Request[Any]) -> httpx2.Response:
         """Return a response, whose body has not been read."""
-        built = responses.build_request(self._http, request)
+        built = self._built(request)
         try:
             response = self._http.send(built, stream=True)
             if redirect := responses.redirected(request, response):
                 self._read(request, response)
-                built = responses.build_request(self._http, redirect)
+                built = self._built(redirect)
                 response = self._http.send(built, stream=True)
         except httpx2.HTTPError as error:
             raise responses.connection_error(request, error) from error

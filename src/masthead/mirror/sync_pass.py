@@ -151,6 +151,8 @@ class Mirror:
         Other services may have no status for it, or may return the changes that they still have.
         """
         since = datetime.fromisoformat(before.changed_since)
+        if before.lacking:
+            self.client.send_bodies_if_needed()
         try:
             with self.client.changes(before.changed_since) as changes:
                 if changes.is_date and datetime.fromisoformat(changes.through) - since >= _WINDOW:
@@ -182,6 +184,7 @@ class Mirror:
                 self.copy.clear()
                 applied = self._apply(snapshot)
             return self._finish(_next_time(snapshot), applied, before=before, full_load=reason)
+        self.client.send_bodies_if_needed()
         lacking = LACKING
         if before:
             since = LACKING_SINCE.format(before.changed_since)
