@@ -248,7 +248,7 @@ def _checks() -> Iterator[str]:
 
 def _commands(rules: Sequence[_Rule]) -> Iterator[str]:
     yield "## Commands"
-    yield "The exit status is 0, 1 for bad data, or 2 for wrong usage."
+    yield "The exit status is 0, 1 for bad data, or 2 for wrong usage. Each command has a section."
     for path, command in _all_commands("masthead", cli):
         context = click.Context(
             command,
@@ -257,7 +257,8 @@ def _commands(rules: Sequence[_Rule]) -> Iterator[str]:
             max_content_width=_HELP_WIDTH,
             **cli.context_settings,
         )
-        yield f"### {path}\n\n```text\n{command.get_help(context)}\n```"
+        level = "###" if " " in path.removeprefix("masthead ") else "##"
+        yield f"{level} {path}\n\n```text\n{command.get_help(context)}\n```"
         if links := [_link(rule.title) for rule in rules if path in rule.names]:
             yield f"Rules: {', '.join(links)}."
 

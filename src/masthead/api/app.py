@@ -120,7 +120,7 @@ class App:
                 *health.routes,
                 *docs_page.routes(demo),
                 *home_page.routes(demo),
-                *manual.routes,
+                *manual.routes(),
             ]
         )
         self._lifespan = Router(lifespan=self._run)

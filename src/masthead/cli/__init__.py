@@ -50,6 +50,7 @@ _COMMANDS = {
     "loads": "loads:loads_command",
     "mail": "mail:mail_group",
     "mandate": "mandates:mandate_group",
+    "manual": "manual:manual_command",
     "mirror": "mirror:mirror_group",
     "note": "complaints:note_group",
     "openapi": "openapi:openapi",

@@ -18,6 +18,7 @@ _MEDIA_TYPES = {
     "json": "application/json",
     "svg": "image/svg+xml",
     "txt": "text/plain; charset=utf-8",
+    "webp": "image/webp",
 }
 _HEADERS = {
     "Cache-Control": "no-cache",

@@ -6,6 +6,12 @@ const daysShown = 2;
 const filledIn = new Set(["login", "password", "limit"]);
 const charactersShownMax = 20_000;
 
+// Swagger UI has dark colours for this class alone.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const setScheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", setScheme);
+setScheme();
+
 async function show() {
   const shown = await (await fetch(address)).json();
   shown.servers = [{ url: new URL(".", address).href.replace(/\/$/, "") }];
