@@ -82,7 +82,7 @@ GROUPS = (
         "You keep a copy of all data up to date, and prove that it is complete.",
         {
             "data-engineer": "For the data engineer: keep a copy of all data, prove it complete",
-            "pipelines": "Pipelines: load all data into a database or a warehouse, with dlt or Singer",
+            "pipelines": "Pipelines: load all data into a warehouse, with dlt or Singer",
         },
     ),
     Group(
