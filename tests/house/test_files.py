@@ -18,7 +18,7 @@ FILE_LINES_MAX = 450
 LENGTH_NOTE = "# Long because "
 
 # Prose and data have lines as long as they need.
-LINES_OF_ANY_LENGTH = {".md", ".csv", ".ndjson", ".json", ".txt"}
+LINES_OF_ANY_LENGTH = {".md", ".csv", ".ndjson", ".json", ".txt", ".ipynb"}
 
 # Files of others, as they are.
 VENDORED = (

@@ -82,6 +82,7 @@ GROUPS = (
         "You keep a copy of all data up to date, and prove that it is complete.",
         {
             "data-engineer": "For the data engineer: keep a copy of all data, prove it complete",
+            "analysis": "Analysis: queries of a copy that answer ten questions of a publisher",
             "pipelines": "Pipelines: load all data into a warehouse, with dlt or Singer",
         },
     ),
