@@ -144,17 +144,11 @@ LONG_IN_CI = {
     "circulation/test_killed.py",
     "circulation/test_two_operators.py",
     "docs/test_commands.py",
-    "house/test_benchmarks.py",
     "loading/test_interruptions.py",
-    "postgresql/test_failover.py",
-    "postgresql/test_outages.py",
-    "postgresql/test_replicas.py",
-    "postgresql/test_versions.py",
     "qualification/test_killed.py",
 }
 """Files whose long tests run in ``.ci/run``, too (decisions, "Which tests CI runs"): what happens
-when processes are killed or databases fail, the commands of the docs, and the benchmarks, which
-nothing else runs."""
+when processes are killed or two write at once, and the commands of the docs."""
 
 NOT_ON_CITUS = pytest.mark.not_on_citus
 """For tests of which other tests on Citus run each statement, and each two one after the other
