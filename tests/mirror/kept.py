@@ -14,7 +14,7 @@ from masthead import Client
 from masthead.mirror import Mirror, Pass, Verified, open_copy, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Row = tuple[Any, ...]
 
@@ -119,17 +119,21 @@ class Kept:
         }
 
     @contextmanager
-    def mirrored(self, source: Source, *, history: bool = False) -> Iterator[Mirror]:
+    def mirrored(
+        self, source: Source, *, history: bool = False, entities: Sequence[str] = ()
+    ) -> Iterator[Mirror]:
         """Open the service and the copy; what does not answer is not asked again."""
         with (
             Client(source.url, source.key, source.login, patience_s=0) as client,
             closing(open_copy(self.url, history=history)) as copy,
         ):
-            yield Mirror(client, source.url, source.key, copy)
+            yield Mirror(client, source.url, source.key, copy, entities=entities)
 
-    def update(self, source: Source, *, history: bool = False) -> Pass:
-        """Make a pass, which may begin the history."""
-        with self.mirrored(source, history=history) as mirror:
+    def update(
+        self, source: Source, *, history: bool = False, entities: Sequence[str] = ()
+    ) -> Pass:
+        """Make a pass, which may begin the history, or the copy with some entities."""
+        with self.mirrored(source, history=history, entities=entities) as mirror:
             return mirror.run()
 
     def start_from_export(self, source: Source, folder: Path) -> bool:

@@ -124,6 +124,10 @@ BAD_USAGE = {
         ("http://127.0.0.1:1", "--to", "copy.db"),
         "the copy is named as sqlite:///copy.db or postgresql://",
     ),
+    "an entity that there is not": (
+        ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--entities", "readers"),
+        "entities: there is no 'readers'; the names are customfields,",
+    ),
     "no URL": (("127.0.0.1:1", "--to", "sqlite:///copy.db"), "the base URL reads https://host"),
     "credentials in the URL": (
         ("http://user:canary@127.0.0.1:1", "--to", "sqlite:///copy.db"),

@@ -136,6 +136,26 @@ def test_a_service_that_reads_only_bodies_is_asked_with_bodies(
     assert kept.differences(other) == []
 
 
+def test_a_copy_may_have_some_entities_alone(other: OtherService, kept: Kept) -> None:
+    """rules, "Mirror: a pass"."""
+    kept.update(other, entities=["subscriptions", "subscribers"])
+    other.subscriber(4)
+    other.put("addresses", {"address_id": 4, "subscriber_id": 4})
+    kept.update(other)
+    assert ids(kept, "subscribers") == [1, 2, 3, 4]
+    assert ids(kept, "subscriptions") == [10, 20, 30]
+    for table in ("addresses", "custom_fields", "custom_field_definitions", "orders"):
+        assert ids(kept, table) == [], table
+    verified = kept.verify(other)
+    assert verified.differences == []
+    assert list(verified.counts) == ["subscriptions", "subscribers"]
+    assert not [asked for asked in other.asked if asked.path.startswith("/2/customfields")]
+    with pytest.raises(BadUsage, match="this is a copy of subscriptions, subscribers: take"):
+        kept.update(other, entities=["subscribers"])
+    with pytest.raises(BadUsage, match="name the entity subscribers too"):
+        kept.update(other, entities=["customfields"])
+
+
 def test_what_changes_arrives(other: OtherService, kept: Kept) -> None:
     """rules, "Mirror: a pass"."""
     kept.update(other)

@@ -13,6 +13,7 @@ from masthead.cli.hints import with_hint
 from masthead.cli.options import credentials, setting
 from masthead.cli.progress import progress
 from masthead.client import Client
+from masthead.client.requests import entities_of
 from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
 from masthead.log import configure_logs, get_logger
 from masthead.mirror import TOO_OLD, Difference, Mirror, Pass, open_copy, verify
@@ -52,6 +53,13 @@ def mirror_group() -> None:
     help="Begin with the files that `masthead export` wrote to DIR.",
 )
 @click.option(
+    "--entities",
+    default="",
+    metavar="NAMES",
+    help="Copy only these entities, such as subscribers,subscriptions; all by default. A copy "
+    "keeps the entities with which it began.",
+)
+@click.option(
     "--history",
     is_flag=True,
     help="Also keep what each row was before, and from when to when. A copy that has a history "
@@ -64,6 +72,7 @@ def keep(
     login: str | None,
     every: int,
     from_export: Path | None,
+    entities: str,
     *,
     history: bool,
     once: bool,
@@ -75,11 +84,13 @@ def keep(
     again.
     """
     configure_logs()
+    if entities and from_export:
+        raise BadUsage("--from-export begins with all entities: leave out --entities")
     while True:
         began = time.monotonic()
         try:
             # Opened for each pass, because the copy's database may become unavailable in between.
-            with _opened(base_url, to, key, login, history=history) as mirror:
+            with _opened(base_url, to, key, login, history=history, entities=entities) as mirror:
                 if from_export:
                     _begin(mirror, from_export)
                     from_export = None
@@ -152,6 +163,7 @@ def _opened(
     *,
     must_exist: bool = False,
     history: bool = False,
+    entities: str = "",
 ) -> Iterator[Mirror]:
     """Open the client and the copy, which may be required to exist; show progress at a terminal."""
     if not to:
@@ -160,8 +172,11 @@ def _opened(
             "postgresql://host/name, duckdb:///copy.duckdb or parquet://folder/"
         )
     key, login = credentials(key, login)
+    names = [name.strip() for name in entities.split(",") if name.strip()]
     with ExitStack() as stack:
         try:
+            if names:
+                entities_of(names)
             client = stack.enter_context(Client(base_url, key, login))
         except BadInput as error:
             raise BadUsage(str(error)) from None
@@ -172,7 +187,7 @@ def _opened(
         def tell(doing: str, count: int) -> None:
             bars.update(task, description=f"{doing}: {count}")
 
-        yield Mirror(client, base_url, key, copy, tell)
+        yield Mirror(client, base_url, key, copy, tell, names)
 
 
 def _begin(mirror: Mirror, folder: Path) -> None:

@@ -52,6 +52,7 @@ class State(NamedTuple):
     account_id: int | None
     changed_since: str
     lacking: str | None
+    entities: str
 
 
 def open_copy(url: str, *, must_exist: bool = False, history: bool = False) -> "Copy":

@@ -9,7 +9,7 @@ from masthead.mirror.tables import CHANGED_AT, ENDED_AT, TABLES, Table, not_null
 from masthead.mirror.versions import history_of
 
 STATE_TABLE = "mirror"
-STATE_COLUMNS = ("id", "base_url", "account_id", "changed_since", "lacking", CHANGED_AT)
+STATE_COLUMNS = ("id", "base_url", "account_id", "changed_since", "lacking", "entities", CHANGED_AT)
 
 BUNDLES = "bundle_publications"
 _BUNDLES_COLUMNS = ("bundle_id", "publication_id")
@@ -50,7 +50,7 @@ def script(dialect: Dialect, *, history: bool) -> str:
     created = [
         f"""
         CREATE TABLE IF NOT EXISTS {STATE_TABLE} (id INTEGER PRIMARY KEY, base_url TEXT,
-            account_id BIGINT, changed_since TEXT, lacking TEXT, {CHANGED_AT} TEXT);
+            account_id BIGINT, changed_since TEXT, lacking TEXT, entities TEXT, {CHANGED_AT} TEXT);
         """
     ]
     for table in TABLES:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from masthead.client import Changes, Client, Deletions
+from masthead.client.requests import ALL_ENTITIES
 from masthead.errors import (
     BadUsage,
     MastheadError,
@@ -51,6 +52,9 @@ TOO_OLD = "the copy was too old for the change feed"
 _OVERLAP = timedelta(minutes=5)
 """Subtracted from the ``Date`` of a response if Masthead's header for the time is missing."""
 
+_OF_SUBSCRIBERS = {"customfields", "subscriptions"}
+"""The entities that a service without a snapshot shows only for a subscriber."""
+
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
 _PASSING = (ServiceUnreachable, TooManyRequests)
@@ -76,7 +80,11 @@ class _TooLongAgo(Exception):
 
 
 class Mirror:
-    """Keeps a copy of an account's data at a service. ``key`` is the client's api_key."""
+    """Keeps a copy of an account's data at a service. ``key`` is the client's api_key.
+
+    ``entities`` are the names of the entities to copy; none: those of the copy, or all of them.
+    Raises BadUsage if the subscribers are missing without which a service does not show others.
+    """
 
     def __init__(
         self,
@@ -85,8 +93,16 @@ class Mirror:
         key: str,
         copy: Copy,
         tell: Tell = lambda _doing, _count: None,
+        entities: Iterable[str] = (),
     ) -> None:
         self.client = client
+        self.entities = ALL_ENTITIES
+        self._chosen = set(entities)
+        if self._chosen & _OF_SUBSCRIBERS and "subscribers" not in self._chosen:
+            raise BadUsage(
+                f"{' and '.join(sorted(_OF_SUBSCRIBERS))} are found by their subscribers: name the "
+                "entity subscribers too"
+            )
         self.copy = copy
         self.tell = tell
         self._base_url = base_url.rstrip("/")
@@ -121,14 +137,23 @@ class Mirror:
             self.copy.clear()
             through = load_export(self.copy, folder, self.tell)
             self.copy.make_indexes()
-            self.copy.keep_state(State(self._base_url, self._account_id, through, None))
+            entities = ",".join(self.entities)
+            state = State(self._base_url, self._account_id, through, None, entities)
+            self.copy.keep_state(state)
             return True
 
     def _before(self) -> State | None:
         """Return the copy's state. Raises BadUsage if its source is not this one."""
         before = self.copy.state()
         if before is None:
+            self.entities = tuple(n for n in ALL_ENTITIES if not self._chosen or n in self._chosen)
             return None
+        self.entities = tuple(before.entities.split(","))
+        if self._chosen and self._chosen != set(self.entities):
+            raise BadUsage(
+                f"this is a copy of {', '.join(self.entities)}: take another database for other "
+                "entities"
+            )
         if before.base_url != self._base_url:
             raise BadUsage(
                 f"this is a copy of {before.base_url}: take another database for another service, "
@@ -154,7 +179,7 @@ class Mirror:
         if before.lacking:
             self.client.send_bodies_if_needed()
         try:
-            with self.client.changes(before.changed_since) as changes:
+            with self.client.changes(before.changed_since, self.entities) as changes:
                 if changes.is_date and datetime.fromisoformat(changes.through) - since >= _WINDOW:
                     raise _TooLongAgo
                 applied = self._apply(changes)
@@ -179,7 +204,7 @@ class Mirror:
 
     def _load(self, before: State | None, reason: str) -> Pass:
         """Load everything."""
-        if snapshot := _if_offered(self.client.snapshot):
+        if snapshot := _if_offered(partial(self.client.snapshot, self.entities)):
             with snapshot:
                 self.copy.clear()
                 applied = self._apply(snapshot)
@@ -189,11 +214,11 @@ class Mirror:
         if before:
             since = LACKING_SINCE.format(before.changed_since)
             lacking = f"{before.lacking}; {since}" if before.lacking else since
-        shown = self._apply(listed(self.client)).records
-        with self.client.changes(datetime.now(UTC) - FEED_REACHES) as changes:
+        shown = self._apply(listed(self.client)).records if "subscribers" in self.entities else 0
+        with self.client.changes(datetime.now(UTC) - FEED_REACHES, self.entities) as changes:
             applied = self._apply(changes)
         known = ids_of(self.copy, entity_named("subscribers"))
-        shown += self._apply(offered_of(self.client, known)).records
+        shown += self._apply(offered_of(self.client, known, self.entities)).records
         applied.records += shown
         through = _next_time(changes)
         return self._finish(through, applied, before=before, lacking=lacking, full_load=reason)
@@ -207,13 +232,15 @@ class Mirror:
         lacking: str | None = None,
         full_load: str | None = None,
     ) -> Pass:
-        self._keep_definitions()
+        if "customfields" in self.entities:
+            self._keep_definitions()
         for number, mailing_list_id in enumerate(sorted(applied.mailing_list_ids), start=1):
             self._keep_entries(mailing_list_id)
             self.tell("mailing lists", number)
         if full_load:
             self.copy.make_indexes()
-        state = State(self._base_url, self._account_id, through, lacking)
+        entities = ",".join(self.entities)
+        state = State(self._base_url, self._account_id, through, lacking, entities)
         if state != before:
             self.copy.keep_state(state)
         lists = len(applied.mailing_list_ids)
@@ -268,11 +295,11 @@ def is_not_there(error: ServiceError) -> bool:
 
 
 def deletions_since(client: Client, state: State) -> Deletions | None:
-    """Return the deletions since a copy's time, or None if the service does not list them.
+    """Return the deletions of a copy's entities since its time, or None if none are listed.
 
     Raises TooOld if that time is too long ago.
     """
-    return _if_offered(partial(client.deletions, state.changed_since))
+    return _if_offered(partial(client.deletions, state.changed_since, state.entities.split(",")))
 
 
 def _if_offered(request: Callable[[], Offered]) -> Offered | None:

@@ -109,19 +109,23 @@ class _Comparison:
         self._client = mirror.client
         self._copy = mirror.copy
         self._tell = mirror.tell
-        self._shown: dict[Table, set[int]] = {entity.tables[0]: set() for entity in ENTITIES}
+        self._entities = mirror.entities
+        tables = (entity_named(name).tables[0] for name in mirror.entities)
+        self._shown: dict[Table, set[int]] = {table: set() for table in tables}
 
     def run(self, state: State) -> None:
         """Compare everything that can be compared, except changes since the copy's state."""
-        digests = _digests(self._client)
+        digests = _digests(self._client, self._entities)
         self.has_digests = digests is not None
         if digests is None:
             self._compare_shown()
         else:
-            for entity in ENTITIES:
-                self._prove(entity, digests[entity.name])
-        self._compare_entries()
-        self._count_definitions()
+            for name in self._entities:
+                self._prove(entity_named(name), digests[name])
+        if "listdownloads" in self._entities:
+            self._compare_entries()
+        if "customfields" in self._entities:
+            self._count_definitions()
         if self.found:
             self._leave_out_what_changed(state)
 
@@ -152,17 +156,23 @@ class _Comparison:
 
     def _compare_shown(self) -> None:
         """Compare with all that the interface returns, and find records that do not exist there."""
-        self._compare(listed(self._client))
-        shown = self._shown[_SUBSCRIBERS]
-        others = [row for row in self._copy.rows(_SUBSCRIBERS, None) if row[0] not in shown]
-        deleted = {row[0] for row in others if row[_DELETE_DATE] is not None}
-        known = sorted(shown.union(row[0] for row in others))
-        self._compare(self._looked_up(others))
-        self._compare(offered_of(self._client, known), is_shown_alone=True)
-        with self._client.changes(datetime.now(UTC) - FEED_REACHES) as changes:
+        deleted: set[int] = set()
+        if "subscribers" in self._entities:
+            self._compare(listed(self._client))
+            shown = self._shown[_SUBSCRIBERS]
+            others = [row for row in self._copy.rows(_SUBSCRIBERS, None) if row[0] not in shown]
+            deleted.update(row[0] for row in others if row[_DELETE_DATE] is not None)
+            known = sorted(shown.union(row[0] for row in others))
+            self._compare(self._looked_up(others))
+            offered = offered_of(self._client, known, self._entities)
+            self._compare(offered, is_shown_alone=True)
+        since = datetime.now(UTC) - FEED_REACHES
+        with self._client.changes(since, self._entities) as changes:
             self._compare(changes)
-        self._compare(self._known_orders())
-        self._find_denied_subscriptions(deleted)
+        if "orders" in self._entities:
+            self._compare(self._known_orders())
+        if "subscriptions" in self._entities:
+            self._find_denied_subscriptions(deleted)
         for table in self._shown:
             self.counts[table.name] = len(self._shown[table])
 
@@ -245,7 +255,7 @@ class _Comparison:
                 for key in ids:
                     self.found -= named[shown.name, key]
 
-        with self._client.changes(state.changed_since) as changes:
+        with self._client.changes(state.changed_since, self._entities) as changes:
             for entity, batch in in_batches(changes):
                 leave_out(entity, batch)
         if not changes.is_date and (deletions := deletions_since(self._client, state)):
@@ -295,10 +305,10 @@ def _is_empty(record: ChangedRecord) -> bool:
     )
 
 
-def _digests(client: Client) -> Mapping[str, tuple[int, str]] | None:
+def _digests(client: Client, entities: Sequence[str]) -> Mapping[str, tuple[int, str]] | None:
     """Return the count and digest of each entity, or None if the service has none."""
     try:
-        return client.digest()
+        return client.digest(entities)
     except ServiceError as error:
         if not is_not_there(error):
             raise

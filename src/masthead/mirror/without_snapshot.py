@@ -5,7 +5,7 @@ addresses, purchases, list downloads and deleted subscribers come only from the 
 period that it has.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import timedelta
 from itertools import islice
 from typing import TypeVar, Unpack
@@ -50,15 +50,20 @@ def listed(client: Client, **filters: Unpack[SubscriberFilters]) -> Iterator[Cha
         yield ChangedSubscriber(**asdict(subscriber), modified_date=None)
 
 
-def offered_of(client: Client, subscriber_ids: Iterable[int]) -> Iterator[ChangedRecord]:
-    """Yield the subscriptions and answers of the subscribers that the service knows."""
+def offered_of(
+    client: Client, subscriber_ids: Iterable[int], entities: Container[str]
+) -> Iterator[ChangedRecord]:
+    """Yield the subscriptions and answers of the subscribers that the service knows.
+
+    Subscriptions or answers that are not among the ``entities`` are not requested.
+    """
     remaining = iter(subscriber_ids)
     while ids := list(islice(remaining, BATCH_RECORDS)):
-        for subscriber_id in ids:
+        for subscriber_id in ids if "subscriptions" in entities else ():
             for found in subscriptions_of(client, subscriber_id) or ():
                 shown = {k: v for k, v in asdict(found).items() if k not in _NOT_IN_THE_FEED}
                 yield ChangedSubscription(subscriber_id=subscriber_id, **shown)
-        for subscriber_id in ids:
+        for subscriber_id in ids if "customfields" in entities else ():
             answers = unless_unknown(client.get_custom_field_answers, subscriber_id)
             if answers is not None:
                 yield AnswerRecord(subscriber_id, answers)
