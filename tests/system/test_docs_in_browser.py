@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
+from masthead.api.operations.manual.searching import index
+from masthead.api.operations.manual.site import write_site
 from masthead.contract.operations import EXTENSIONS, OPERATIONS
 from tests.cli.running import lines_until, running
 from tests.system.browsing import IN_BROWSER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.api.callers import Caller
     from tests.system.browsing import Browser
@@ -112,7 +116,7 @@ def test_on_the_demo_one_click_and_every_request_that_is_filled_in_has_an_answer
 def test_each_page_fits_the_screen(browser: Browser, demo: str, width: int) -> None:
     """rules, "The page at /"; "The page at /docs"; "The user documentation"."""
     browser.set_width(width)
-    for page in ("/", "/manual", "/manual/reference", "/docs"):
+    for page in ("/", "/manual", "/manual/integrator", "/manual/reference-errors", "/docs"):
         browser.open(demo + page)
         if page == "/docs":
             browser.click("#use-demo")
@@ -120,3 +124,32 @@ def test_each_page_fits_the_screen(browser: Browser, demo: str, width: int) -> N
         assert browser.width_of_page() <= width
     assert [url for url in browser.requests() if not url.startswith(f"{demo}/")] == []
     assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("query", ["credit note", "restoring the backup", "D-401", "bundle"])
+def test_the_search_of_a_static_site_finds_what_that_of_a_server_finds(
+    browser: Browser, site: Path, query: str
+) -> None:
+    """decisions, "The search of the documentation": one ranking, in two languages."""
+    browser.open(f"{site.as_uri()}/search.html?q={quote(query)}")
+    shown = browser.run("return [...document.querySelectorAll('.hits a')].map(a => a.href)")
+    found = [f"{site.as_uri()}/{hit.page}.html#{hit.anchor}" for hit in index().search(query)]
+    assert shown == found
+    assert browser.complaints() == []
+
+
+def test_code_has_a_button_that_copies_it(browser: Browser, site: Path) -> None:
+    """rules, "The user documentation"."""
+    browser.open(f"{site.as_uri()}/integrator.html")
+    browser.run("navigator.clipboard.writeText = async (text) => { window.copiedText = text; }")
+    browser.click(".copy")
+    assert browser.run("return window.copiedText").startswith("pip install")
+    assert browser.count(".output .copy") == 0
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation as a static site."""
+    folder = tmp_path_factory.mktemp("site")
+    write_site(folder)
+    return folder
