@@ -196,7 +196,8 @@ prove-pipelines:
 # Only the tests of how a response is sent, on SQLite: what is read of a request is the same, and so
 # is what the database says. Other servers never have the short path.
 prove-asgi: install-dev
-	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n $(N) --dist worksteal $(wildcard tests/api/test_golden_*.py) \
+	MASTHEAD_ASGI_ONLY=1 $(BIN)/pytest -n $(N) --dist worksteal \
+		$(wildcard tests/api/test_golden_*.py) \
 		$(patsubst %,tests/api/test_%.py,compression errors long_answers overload serving) \
 		$(patsubst %,tests/hostile/test_%.py,early_answers framing half_closed http) \
 		-k "not postgresql and not granian and not hypercorn and not uvicorn" $(ARGS)
