@@ -120,20 +120,30 @@ class Kept:
 
     @contextmanager
     def mirrored(
-        self, source: Source, *, history: bool = False, entities: Sequence[str] = ()
+        self,
+        source: Source,
+        *,
+        history: bool = False,
+        unearned: bool = False,
+        entities: Sequence[str] = (),
     ) -> Iterator[Mirror]:
         """Open the service and the copy; what does not answer is not asked again."""
         with (
             Client(source.url, source.key, source.login, patience_s=0) as client,
-            closing(open_copy(self.url, history=history)) as copy,
+            closing(open_copy(self.url, history=history, unearned=unearned)) as copy,
         ):
             yield Mirror(client, source.url, source.key, copy, entities=entities)
 
     def update(
-        self, source: Source, *, history: bool = False, entities: Sequence[str] = ()
+        self,
+        source: Source,
+        *,
+        history: bool = False,
+        unearned: bool = False,
+        entities: Sequence[str] = (),
     ) -> Pass:
-        """Make a pass, which may begin the history, or the copy with some entities."""
-        with self.mirrored(source, history=history, entities=entities) as mirror:
+        """Make a pass, which may begin the history, unearned revenue, or some entities."""
+        with self.mirrored(source, history=history, unearned=unearned, entities=entities) as mirror:
             return mirror.run()
 
     def start_from_export(self, source: Source, folder: Path) -> bool:

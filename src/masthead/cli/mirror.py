@@ -65,6 +65,12 @@ def mirror_group() -> None:
     help="Also keep what each row was before, and from when to when. A copy that has a history "
     "keeps it without this option too.",
 )
+@click.option(
+    "--unearned",
+    is_flag=True,
+    help="Also keep paid_issues_left and unearned_revenue, with a request for each subscriber of a "
+    "changed subscription. A copy that has them keeps them without this option too.",
+)
 def keep(
     base_url: str,
     to: str | None,
@@ -75,6 +81,7 @@ def keep(
     entities: str,
     *,
     history: bool,
+    unearned: bool,
     once: bool,
 ) -> None:
     """Update the copy repeatedly, or once.
@@ -90,7 +97,9 @@ def keep(
         began = time.monotonic()
         try:
             # Opened for each pass, because the copy's database may become unavailable in between.
-            with _opened(base_url, to, key, login, history=history, entities=entities) as mirror:
+            with _opened(
+                base_url, to, key, login, history=history, unearned=unearned, entities=entities
+            ) as mirror:
                 if from_export:
                     _begin(mirror, from_export)
                     from_export = None
@@ -163,6 +172,7 @@ def _opened(
     *,
     must_exist: bool = False,
     history: bool = False,
+    unearned: bool = False,
     entities: str = "",
 ) -> Iterator[Mirror]:
     """Open the client and the copy, which may be required to exist; show progress at a terminal."""
@@ -180,7 +190,9 @@ def _opened(
             client = stack.enter_context(Client(base_url, key, login))
         except BadInput as error:
             raise BadUsage(str(error)) from None
-        copy = stack.enter_context(closing(open_copy(to, must_exist=must_exist, history=history)))
+        copy = stack.enter_context(
+            closing(open_copy(to, must_exist=must_exist, history=history, unearned=unearned))
+        )
         bars = stack.enter_context(progress())
         task = bars.add_task("asking", total=None)
 

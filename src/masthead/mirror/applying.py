@@ -5,9 +5,9 @@ from itertools import groupby, islice
 from operator import attrgetter
 
 from masthead.client import ChangedRecord, Deletion
-from masthead.contract.shapes import ListDownload
+from masthead.contract.shapes import ChangedSubscription, ListDownload
 from masthead.mirror.database import Copy
-from masthead.mirror.tables import ENTITIES, ENTRIES, Entity, entity_named, rows_of
+from masthead.mirror.tables import ENTITIES, ENTRIES, UNEARNED, Entity, entity_named, rows_of
 
 BATCH_RECORDS = 1_000
 
@@ -16,12 +16,16 @@ _ROWS = {entity.name: rows_of(entity) for entity in ENTITIES}
 
 
 class Applied:
-    """The numbers of records written and removed, and the ids of the list downloads written."""
+    """The numbers of records written and removed, and the ids of the list downloads written.
+
+    If the copy has unearned revenue, also the ids of the subscribers of the subscriptions written.
+    """
 
     def __init__(self) -> None:
         self.records = 0
         self.removed = 0
         self.mailing_list_ids: set[int] = set()
+        self.subscriber_ids: set[int] = set()
 
 
 def apply(
@@ -41,6 +45,12 @@ def apply(
             copy.put(table, list(batch), (row for of_record in of_table for row in of_record))
         if entity.shape is ListDownload:
             applied.mailing_list_ids.update(batch)
+        elif entity.shape is ChangedSubscription and copy.has(UNEARNED):
+            applied.subscriber_ids.update(
+                record.subscriber_id
+                for record in batch.values()
+                if isinstance(record, ChangedSubscription)
+            )
         applied.records += len(batch)
         tell(applied.records)
     return applied
@@ -68,6 +78,8 @@ def remove_records(copy: Copy, entity: Entity, ids: list[int]) -> int:
     first, *others = entity.tables
     if entity.shape is ListDownload:
         others.append(ENTRIES)
+    elif entity.shape is ChangedSubscription and copy.has(UNEARNED):
+        others.append(UNEARNED)
     for table in others:
         copy.remove(table, ids)
     return copy.remove(first, ids)

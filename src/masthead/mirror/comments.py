@@ -12,6 +12,7 @@ _TABLES: Mapping[type, str] = {
     shapes.AnswerRecord: "A subscriber's answer to one of the publisher's questions.",
     shapes.ChangedSubscription: "A subscription. paid_issues_left and unearned_revenue are not in "
     "the change feed.",
+    shapes.Subscription: "What is paid and not yet delivered of a subscription.",
     shapes.ListDownload: "A mailing list: who gets one issue of a publication. Its entries are in "
     "the table mailing_list_entries.",
     shapes.Order: "An order. Its items are in the table order_items.",

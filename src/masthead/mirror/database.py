@@ -27,7 +27,7 @@ from masthead.mirror import amounts
 from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S
 from masthead.mirror.parquet import ParquetFiles
 from masthead.mirror.schema import STATE_TABLE, columns_of, expected, script
-from masthead.mirror.tables import CHANGED_AT, TABLES, Row, Table, number_as_text
+from masthead.mirror.tables import CHANGED_AT, TABLES, UNEARNED, Row, Table, number_as_text
 from masthead.mirror.versions import Versions, history_of
 
 Tell = Callable[[str, int], None]
@@ -55,10 +55,13 @@ class State(NamedTuple):
     entities: str
 
 
-def open_copy(url: str, *, must_exist: bool = False, history: bool = False) -> "Copy":
-    """Return the copy at a URL, and create its tables; with ``history``, those of the history too.
+def open_copy(
+    url: str, *, must_exist: bool = False, history: bool = False, unearned: bool = False
+) -> "Copy":
+    """Return the copy at a URL, and create its tables.
 
-    A copy that has a history keeps it, with or without ``history``. With ``must_exist``, creates
+    With ``history``, it gets those of the history too, with ``unearned`` that of unearned revenue.
+    A copy that has them keeps them, with or without the argument. With ``must_exist``, creates
     nothing, and raises BadInput if no copy has been started there.
 
     The URL is ``sqlite:///copy.db``, ``postgresql://…``, ``duckdb:///copy.duckdb`` or
@@ -82,7 +85,7 @@ def open_copy(url: str, *, must_exist: bool = False, history: bool = False) -> "
         copy.load_files(always=must_exist)
         if must_exist and not copy.has_begun():
             raise _no_copy(path)
-        copy.prepare(history=history)
+        copy.prepare(history=history, unearned=unearned)
     except BaseException:
         copy.close()
         raise
@@ -170,9 +173,13 @@ class Copy:
             with self._explaining(), self._connection.transaction():
                 self._files.load(self._connection, always=always)
 
-    def prepare(self, *, history: bool = False) -> None:
+    def prepare(self, *, history: bool, unearned: bool) -> None:
         """Create the tables that are missing. Raises BadUsage if other tables have their names."""
-        needed = expected(self._dialect, history=history).keys()
+        with self._explaining():
+            found = self._check_columns()
+        history = history or history_of(TABLES[0]) in found
+        unearned = unearned or UNEARNED.name in found
+        needed = expected(self._dialect, history=history, unearned=unearned).keys()
         with self._explaining():
             self._check_columns()
             if isinstance(self._connection, SqliteConnection):
@@ -181,7 +188,7 @@ class Copy:
         with self.writing():
             # Checked again, since another process may have created tables meanwhile.
             if not needed <= self._check_columns():
-                self._connection.script(script(self._dialect, history=history))
+                self._connection.script(script(self._dialect, history=history, unearned=unearned))
 
     def has_begun(self) -> bool:
         """Return whether the copy has a state. Raises BadUsage as :meth:`prepare` does."""
@@ -190,7 +197,7 @@ class Copy:
 
     def _check_columns(self) -> set[str]:
         """Return the tables that exist. Raises BadUsage if one of them has other columns."""
-        right = expected(self._dialect, history=True)
+        right = expected(self._dialect, history=True, unearned=True)
         names = ", ".join(f"'{name}'" for name in right)
         found = self._connection.rows(self._dialect.columns.format(names=names))
         tables = {name: [row[1] for row in rows] for name, rows in groupby(found, itemgetter(0))}
@@ -257,6 +264,10 @@ class Copy:
             return None
         return self._connection.value_as(str, f"SELECT {CHANGED_AT} FROM {STATE_TABLE}")
 
+    def has(self, table: Table) -> bool:
+        """Return whether the copy has a table. Only in a block of ``writing``."""
+        return table.name in self._tables
+
     def keep_state(self, state: State) -> None:
         """Write the state."""
         values = [(*state, self._changed_at() or self._versions.now)]
@@ -266,8 +277,9 @@ class Copy:
 
     def clear(self) -> None:
         """Remove all rows of all tables."""
-        self._versions.take_all()
-        for table in TABLES:
+        tables = [table for table in (*TABLES, UNEARNED) if self.has(table)]
+        self._versions.take_all(tables)
+        for table in tables:
             self.remove_all(table)
 
     def put(
@@ -371,6 +383,10 @@ class Copy:
                 yield tuple(changed)
             else:
                 yield row
+
+    def is_empty(self, table: Table) -> bool:
+        """Return whether a table has no row."""
+        return self._connection.row(f"SELECT 1 FROM {table.name} LIMIT 1") is None
 
     def owners(self, table: Table) -> Iterator[int]:
         """Yield the owners that have rows in a table, each once, in ascending order."""

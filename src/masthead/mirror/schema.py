@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from masthead.mirror import amounts
 from masthead.mirror.comments import of_columns, of_table
 from masthead.mirror.dialects import DIALECTS, Dialect
-from masthead.mirror.tables import CHANGED_AT, ENDED_AT, TABLES, Table, not_null
+from masthead.mirror.tables import CHANGED_AT, ENDED_AT, TABLES, UNEARNED, Table, not_null
 from masthead.mirror.versions import history_of
 
 STATE_TABLE = "mirror"
@@ -26,17 +26,18 @@ def columns_of(table: Table, dialect: Dialect) -> list[str]:
     return [*(field.name for field in table.columns), *added, CHANGED_AT]
 
 
-def expected(dialect: Dialect, *, history: bool) -> dict[str, list[str]]:
+def expected(dialect: Dialect, *, history: bool, unearned: bool) -> dict[str, list[str]]:
     """Return the columns of each table and view, by their names."""
-    found = {table.name: columns_of(table, dialect) for table in TABLES}
+    tables = (*TABLES, UNEARNED) if unearned else TABLES
+    found = {table.name: columns_of(table, dialect) for table in tables}
     if history:
-        found |= {history_of(t): [*found[t.name], ENDED_AT] for t in TABLES}
+        found |= {history_of(t): [*found[t.name], ENDED_AT] for t in tables}
     return found | {STATE_TABLE: list(STATE_COLUMNS), BUNDLES: list(_BUNDLES_COLUMNS)}
 
 
 def described(name: str) -> Mapping[str, str]:
     """Return what each column of a table of files means; nothing for another table."""
-    for table in TABLES:
+    for table in (*TABLES, UNEARNED):
         columns = columns_of(table, DIALECTS["duckdb"])
         if name == table.name:
             return of_columns(table, columns)
@@ -45,7 +46,7 @@ def described(name: str) -> Mapping[str, str]:
     return {}
 
 
-def script(dialect: Dialect, *, history: bool) -> str:
+def script(dialect: Dialect, *, history: bool, unearned: bool) -> str:
     """Return the statements that create what is missing."""
     created = [
         f"""
@@ -53,7 +54,7 @@ def script(dialect: Dialect, *, history: bool) -> str:
             account_id BIGINT, changed_since TEXT, lacking TEXT, entities TEXT, {CHANGED_AT} TEXT);
         """
     ]
-    for table in TABLES:
+    for table in (*TABLES, UNEARNED) if unearned else TABLES:
         created += _table(table, dialect)
         if history:
             created += _table(table, dialect, is_history=True)

@@ -32,8 +32,10 @@ from masthead.mirror.tables import (
     DEFINITIONS,
     ENTRIES,
     OPTIONS,
+    UNEARNED,
     Row,
     entity_named,
+    kept,
     rows_of_definitions,
     rows_of_entries,
 )
@@ -43,6 +45,7 @@ from masthead.mirror.without_snapshot import (
     LACKING_SINCE,
     listed,
     offered_of,
+    subscriptions_of,
 )
 
 EMPTY = "the copy was empty"
@@ -55,6 +58,7 @@ _OVERLAP = timedelta(minutes=5)
 _OF_SUBSCRIBERS = {"customfields", "subscriptions"}
 """The entities that a service without a snapshot shows only for a subscriber."""
 
+_SUBSCRIPTIONS = entity_named("subscriptions").tables[0]
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
 _PASSING = (ServiceUnreachable, TooManyRequests)
@@ -218,8 +222,9 @@ class Mirror:
         with self.client.changes(datetime.now(UTC) - FEED_REACHES, self.entities) as changes:
             applied = self._apply(changes)
         known = ids_of(self.copy, entity_named("subscribers"))
-        shown += self._apply(offered_of(self.client, known, self.entities)).records
-        applied.records += shown
+        offered = self._apply(offered_of(self.client, known, self.entities))
+        applied.records += shown + offered.records
+        applied.subscriber_ids |= offered.subscriber_ids
         through = _next_time(changes)
         return self._finish(through, applied, before=before, lacking=lacking, full_load=reason)
 
@@ -234,6 +239,8 @@ class Mirror:
     ) -> Pass:
         if "customfields" in self.entities:
             self._keep_definitions()
+        if self.copy.has(UNEARNED):
+            self._keep_unearned(applied.subscriber_ids)
         for number, mailing_list_id in enumerate(sorted(applied.mailing_list_ids), start=1):
             self._keep_entries(mailing_list_id)
             self.tell("mailing lists", number)
@@ -257,6 +264,23 @@ class Mirror:
             if list(self.copy.rows(table, None, key)) != rows:
                 self.copy.remove_all(table)
                 self.copy.put(table, None, rows)
+
+    def _keep_unearned(self, subscriber_ids: set[int]) -> None:
+        """Write the unearned revenue of these subscribers, or of all if the copy has none yet."""
+        if self.copy.is_empty(UNEARNED):
+            subscriber_ids = {row[1] for row in self.copy.rows(_SUBSCRIPTIONS, None)}
+        keep = kept(UNEARNED)
+        remaining = iter(sorted(subscriber_ids))
+        while batch := list(islice(remaining, BATCH_RECORDS)):
+            rows = {
+                found.subscription_id: keep(
+                    (found.subscription_id, found.paid_issues_left, found.unearned_revenue)
+                )
+                for subscriber_id in batch
+                for found in subscriptions_of(self.client, subscriber_id) or ()
+            }
+            self.copy.put(UNEARNED, list(rows), rows.values())
+            self.tell("unearned revenue", len(rows))
 
     def _keep_entries(self, mailing_list_id: int) -> None:
         self.copy.put(ENTRIES, [mailing_list_id], ())

@@ -6,11 +6,11 @@ values gets its time again, and the history gets the rows that are different now
 pass that is killed leaves neither a row nor a part of the history.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
 from masthead.databases.connection import Connection
-from masthead.mirror.tables import CHANGED_AT, TABLES, Table, entity_named
+from masthead.mirror.tables import CHANGED_AT, Table, entity_named
 
 _MICROSECOND = timedelta(microseconds=1)
 _SUBSCRIBERS = entity_named("subscribers").tables[0]
@@ -63,9 +63,9 @@ class Versions:
             **values,
         )
 
-    def take_all(self) -> None:
+    def take_all(self, tables: Iterable[Table]) -> None:
         """Keep aside all rows, which are about to be deleted; later ones are of this pass."""
-        for table in TABLES:
+        for table in tables:
             self.take(table)
         self._takes = False
 
