@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.mirror.publisher import Publisher
 
 SUBSCRIBERS = 200
-_QUERY = re.compile(r"^## ([^\n]+)\n[^#]*?^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_QUERY = re.compile(r"^## ([^\n]+)\n(?:(?!^#).)*?^```sql\n(.*?)^```", re.MULTILINE | re.DOTALL)
 QUERIES = dict(_QUERY.findall((ROOT / "docs" / "analysis.md").read_text()))
 NOTEBOOK = json.loads((ROOT / "docs" / "analysis.ipynb").read_text())
 SET_DAY = f"SET VARIABLE day = DATE '{REFERENCE_DATE}'"
