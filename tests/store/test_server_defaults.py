@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from masthead.loading.load import load
+from masthead.loading.load import Options, load
 from masthead.store import commits, find_store
 from tests.later import knowing
 from tests.loading.publisher import SMALL, Publisher
@@ -54,9 +54,10 @@ def wait_until_it_has_waited_for_long(database: Connection, work: Beside) -> Non
 
 
 def loading(publisher: Publisher, files: dict[str, str]) -> Beside:
-    """Load the files in a thread, by a store that is opened now."""
+    """Load the files in a thread, by a store that is opened now; it waits for other loads."""
     store, folder = find_store(publisher.url), publisher.write(files)
-    return Beside(lambda: load(store, [folder], account_id=publisher.account_id))
+    waits = Options(waits=True)
+    return Beside(lambda: load(store, [folder], account_id=publisher.account_id, options=waits))
 
 
 def test_a_load_takes_as_long_as_it_needs(publisher: Publisher) -> None:

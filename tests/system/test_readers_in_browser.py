@@ -58,6 +58,12 @@ def _fill(desk: Desk) -> None:
     page_settings.set_values(desk.books, {"site": SITE, "name": "Harbor Press"})
 
 
+@pytest.fixture(autouse=True)
+def _filled(desk: Desk) -> None:
+    """Each test begins with the same household: others cancel and move."""
+    _fill(desk)
+
+
 @pytest.fixture(scope="module")
 def site(desk: Desk) -> Iterator[str]:
     """The address of the site."""
@@ -91,7 +97,6 @@ def sign_in(browser: Browser, site: str, reader: int) -> None:
 @pytest.mark.skipif(not AXE.exists(), reason="needs axe, which .ci/typescript installs")
 def test_axe_finds_nothing_on_any_page(browser: Browser, site: str, desk: Desk) -> None:
     """readers, "What a reader can do": in both schemes, on a phone and on a wide screen."""
-    _fill(desk)  # Other tests cancel and move.
     sign_in(browser, site, BEN)
     key = household.of(desk).ben
     found = {}
@@ -138,7 +143,6 @@ def test_a_reader_does_all_without_javascript_in_both_languages(
     plain: Browser, site: str, desk: Desk
 ) -> None:
     """readers, "What a reader can do": two clicks from home to cancelled."""
-    _fill(desk)
     sign_in(plain, site, BEN)
     plain.follow("Deutsch")
     plain.read_until("h1", "Ihre Abonnements")
@@ -178,7 +182,6 @@ def test_a_reader_does_all_without_javascript_in_both_languages(
 
 def test_a_reader_needs_no_mouse(plain: Browser, site: str, desk: Desk) -> None:
     """Each control on the way shows that it has the focus."""
-    _fill(desk)
     plain.open(f"{site}sign-in")
     plain.tab_until("#login")
     plain.press(f"CODE{BEN}")
