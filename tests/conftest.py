@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,13 @@ forks.expect(environment(""))
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the other forms of the tests be asked for."""
     long.add_options(parser)
+    # Not left in the environment for the tests, some of which run pytest.
+    parser.addoption(
+        "--until",
+        type=float,
+        default=os.environ.pop("CI_TESTS_UNTIL", None),
+        help="skip each test that would begin after that second since 1970 (.ci/run)",
+    )
     parser.addoption(
         "--citus",
         action="store_true",
@@ -67,6 +75,14 @@ def pytest_configure(config: pytest.Config) -> None:
         no_processes.forbid_processes(config)
     if config.getoption("--ci"):
         config.pluginmanager.register(_Failures(config))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what CI has no time for (decisions, "Which tests CI runs")."""
+    until = item.config.getoption("--until")
+    if until is not None and time.time() > until:
+        pytest.skip("CI had no time left for it")
 
 
 class _Failures:
