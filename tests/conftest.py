@@ -49,13 +49,6 @@ forks.expect(environment(""))
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let the other forms of the tests be asked for."""
     long.add_options(parser)
-    # Not left in the environment for the tests, some of which run pytest.
-    parser.addoption(
-        "--until",
-        type=float,
-        default=os.environ.pop("CI_TESTS_UNTIL", None),
-        help="skip each test that would begin after that second since 1970 (.ci/run)",
-    )
     parser.addoption(
         "--citus",
         action="store_true",
@@ -78,10 +71,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_setup() -> None:
     """Leave out what CI has no time for (decisions, "Which tests CI runs")."""
-    until = item.config.getoption("--until")
-    if until is not None and time.time() > until:
+    until = os.environ.get("CI_TESTS_UNTIL")
+    if until and time.time() > float(until):
         pytest.skip("CI had no time left for it")
 
 
