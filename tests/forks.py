@@ -47,7 +47,7 @@ IMPORTED_LATER = (
     *("uvicorn.main", "uvloop", "httptools", "httpcore2", "h11", "h2.connection"),
     *("importlib.resources.readers", "encodings.utf_8_sig", "encodings.idna", "click._textwrap"),
 )
-END_SECONDS_MAX = 60
+END_SECONDS_MAX = 180
 
 
 class Program:

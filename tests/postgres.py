@@ -55,7 +55,7 @@ SQL = Path(__file__).parents[1] / "src/masthead/store/sql"
 RIGHTS = (SQL / "rights_postgresql.sql", SQL / "rights_of_readers.sql")
 ROLES = ("server", "readers")
 
-SECONDS_MAX = 60
+SECONDS_MAX = 180
 MIGRATE_SECONDS_MAX = 300  # to distribute takes seconds, and many times that beside other tests
 POLL_SECONDS = 0.02
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from tests.postgres import Databases
 
-START_SECONDS_MAX = 60
-STOP_SECONDS_MAX = 30
-COMMAND_SECONDS_MAX = 120
+START_SECONDS_MAX = 180
+STOP_SECONDS_MAX = 90
+COMMAND_SECONDS_MAX = 300
 
 # What a PostgreSQL database needs; tests/conftest.py sets it.
 SECRET_KEY = "MASTHEAD_SECRET_KEY"

@@ -35,7 +35,7 @@ SUBSCRIBERS = 20_000
 AT_ONCE = 16
 GROWTH_MAX = 16 * 1024 * 1024
 PARTS_OF_A_HALF = 3
-OTHERS_WAIT_S_MAX = 1
+OTHERS_WAIT_S_MAX = 3
 SETTLE_S_MAX = 60
 FILES_MORE_MAX = 24
 """Connections to a database are kept for later, once there was use for them."""

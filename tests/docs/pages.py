@@ -47,7 +47,7 @@ serve() {
     server=$!
     local line=
     until [[ $line == *'Masthead serves on'* || $line == *'console is on'* ]]; do
-        read -r -t 60 -u 3 line || { cat server.log >&2; exit 1; }
+        read -r -t 180 -u 3 line || { cat server.log >&2; exit 1; }
     done
 }
 """

@@ -34,10 +34,10 @@ ANSWER_SECONDS_MAX = 9
 """The limit for a response with any behaviour of the database: 2 s, more on a busy machine.
 A request that waits for a silent connection waits longer."""
 
-RETURN_SECONDS_MAX = 30
+RETURN_SECONDS_MAX = 90
 """In which a service is whole again, once its database is, also on a busy machine."""
 
-DEADLINE_SECONDS = 60
+DEADLINE_SECONDS = 180
 POLL_SECONDS = 0.02
 
 

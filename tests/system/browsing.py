@@ -33,7 +33,7 @@ FLAGS = (
     "--disable-sync",
     "--window-size=1200,2000",
 )
-WAIT_SECONDS_MAX = 30
+WAIT_SECONDS_MAX = 90
 _NO_JAVASCRIPT = {"profile.managed_default_content_settings.javascript": 2}
 
 AXE = Path(ROOT, ".venv", "typescript", "node_modules", "axe-core", "axe.min.js")

@@ -34,7 +34,7 @@ NEWER = ROOT / ".venv" / "pgbouncer" / "pgbouncer"
 SESSIONS = 4
 """Sessions of the server for each user and database, of which Masthead would open more."""
 
-SECONDS_MAX = 30
+SECONDS_MAX = 90
 SETTINGS = """
 [databases]
 * = host=127.0.0.1 port={server}

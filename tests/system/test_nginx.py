@@ -46,7 +46,7 @@ http {{
     {server}
 }}
 """
-SECONDS_MAX = 30
+SECONDS_MAX = 90
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="needs nginx (Debian's package nginx)")
 
