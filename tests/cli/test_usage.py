@@ -68,6 +68,7 @@ def test_the_commands_are_those_of_the_interface() -> None:
         "partners rotate",
         "partners remove",
         "partners requests",
+        "manual",
         "openapi",
         "feed",
         "feed new-epoch",

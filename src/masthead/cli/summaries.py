@@ -33,7 +33,7 @@ SUMMARIES = {
     "loads": "Print the last loads of all accounts, or of one, the newest last, with times in UTC.",
     "mail": "Mails with documents, for payers who want them by email.",
     "mandate": "Mandates: the permissions of payers to collect their invoices from their accounts.",
-    "manual": "Write the user documentation as a site that needs no server.",
+    "manual": "Write the user documentation to DIR, as a site that needs no server.",
     "mirror": "Keep a local copy of a service's data, by its change feed.",
     "note": "Notes about readers; the reader's page in the console shows them.",
     "openapi": "Print the OpenAPI 3.1 description of the interface.",
