@@ -51,10 +51,11 @@ def demo(server: Environment) -> Iterator[str]:
     try:
         assert process.stdout
         first = next((line for line in process.stdout if line.startswith(DEMO)), None)
+        watchdog.cancel()  # Only the start has a limit: the tests take as long as they need.
         assert first, (server.work / "errors.log").read_text()
         yield first.removeprefix(DEMO).strip()
         process.send_signal(signal.SIGTERM)
-        assert process.wait() == 0, (server.work / "errors.log").read_text()
+        assert process.wait(SECONDS_MAX) == 0, (server.work / "errors.log").read_text()
     finally:
         watchdog.cancel()
         process.kill()
