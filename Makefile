@@ -215,7 +215,7 @@ prove-hostile: install-dev
 release: install-dev
 	@rm -rf dist .venv/release
 	$(BIN)/python -m build --no-isolation --outdir .venv/release
-	$(BIN)/pytest tests/release $(ARGS)
+	$(BIN)/pytest tests/release --timeout 1800 $(ARGS)
 	@mv .venv/release dist
 	@ls dist/*
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 BUILT = ROOT / ".venv" / "release"
 LOCK = ROOT / "requirements" / "runtime.txt"
-SECONDS_MAX = 300
+SECONDS_MAX = 1_500
 
 
 class Release(NamedTuple):
