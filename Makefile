@@ -10,7 +10,7 @@
 #                      only a part of the tests: seconds
 #   make test-system   a browser, PHP and generated clients as clients; a real pooler
 #   make test-pipelines
-#                      the source for dlt and the tap for Singer, with both tools: 4 minutes
+#                      the source for dlt and the tap for Singer, with both tools: up to 4 minutes
 #   make test-oldest   a part of the tests, with the oldest packages that pyproject.toml allows
 #   make test-citus    builds a real Citus cluster and tests the store on it
 #                      (CITUS_SOURCE=FOLDER, .ci/citus)
@@ -31,7 +31,7 @@
 #                      random sequences of all operations of circulation against the model, each
 #                      planted fault, kills, and two concurrent operators (SEQUENCES=20000)
 #   make prove-billing the same for billing (SEQUENCES=2000)
-#   make prove-asgi    the tests of the interface over HTTP, without the short path for complete
+#   make prove-asgi    the tests of how responses are sent, without the short path for complete
 #                      responses (masthead serve --asgi-only)
 #   make prove-leaving clients that disconnect during responses (CLIENTS=5000)
 #   make prove-hostile hostile requests and import files (CASES=100000)
@@ -45,7 +45,7 @@ MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Only wheels, each checked against its hash; nothing is built. The files name every package, so pip
-# need not look for more, and Python compiles what it imports: that takes half the time.
+# need not look for more, and Python compiles what it imports.
 LOCKED := $(PIP) install --require-hashes --only-binary :all: --no-deps --no-compile
 CODE = $(wildcard src tests benchmarks docs schema)
 

@@ -177,14 +177,12 @@ class Copy:
         """Create the tables that are missing. Raises BadUsage if other tables have their names."""
         with self._explaining():
             found = self._check_columns()
-        history = history or history_of(TABLES[0]) in found
-        unearned = unearned or UNEARNED.name in found
-        needed = expected(self._dialect, history=history, unearned=unearned).keys()
-        with self._explaining():
-            self._check_columns()
             if isinstance(self._connection, SqliteConnection):
                 self._connection.switch_to_wal()
                 self._connection.limit_wal()
+        history = history or history_of(TABLES[0]) in found
+        unearned = unearned or UNEARNED.name in found
+        needed = expected(self._dialect, history=history, unearned=unearned).keys()
         with self.writing():
             # Checked again, since another process may have created tables meanwhile.
             if not needed <= self._check_columns():
