@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.upstream = HTTPConnection(self.server.netloc, timeout=20)
+        self.upstream = HTTPConnection(self.server.netloc, timeout=60)
 
     def finish(self) -> None:
         self.upstream.close()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import psycopg
 
 from tests.citus import content
-from tests.postgres import SECONDS_MAX, Databases, migrate, unique
+from tests.postgres import ROLES, SECONDS_MAX, Databases, migrate, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from tests.citus.cluster import CitusCluster, CitusNode
 
 Result = TypeVar("Result")
+
+SQL = Path(__file__).parents[2] / "src/masthead/store/sql"
+RIGHTS = (SQL / "rights_postgresql.sql", SQL / "rights_of_readers.sql")
+"""What gives a database its roles."""
 
 FREE_MAX = 3
 """How many databases of each source wait for their next use: each takes 100 MB of memory."""
@@ -78,6 +83,14 @@ class CitusDatabases(Databases):
         self._on_each_node(lambda node: node.copy(source, name, rights=False))
         if rights:
             self.give_rights(name, of=source)
+
+    def give_rights(self, name: str, *, of: str) -> None:
+        """Grant the rights again, as `masthead database migrate` does, in each shard too."""
+        with psycopg.connect(self.url(name), autocommit=True) as connection:
+            for file in RIGHTS:
+                connection.execute(file.read_bytes())
+            for role in ROLES:
+                self._execute(connection, "DROP OWNED BY {}", f"{of}_{role}")
 
     def drop(self, name: str) -> None:
         """Drop a database, or keep it for the next use of its source; its sessions end."""

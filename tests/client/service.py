@@ -106,7 +106,7 @@ def forwarding(url: str, prefix: str) -> Answering:
         if not asked.path.startswith(f"{prefix}/"):
             return refused(404, "not behind this proxy")
         passed_on = {name: asked.headers[name] for name in ("authorization", "accept-encoding")}
-        connection = HTTPConnection(netloc, timeout=20)
+        connection = HTTPConnection(netloc, timeout=60)
         try:
             connection.request("GET", asked.target.removeprefix(prefix), headers=passed_on)
             response = connection.getresponse()

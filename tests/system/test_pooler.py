@@ -36,7 +36,7 @@ from tests.postgresql.service import (
     wait_until,
 )
 from tests.postgresql.test_loads import CHANGED, load_at
-from tests.servers import as_server, import_files, masthead, run, serving
+from tests.servers import COMMAND_SECONDS_MAX, as_server, import_files, masthead, run, serving
 from tests.system.pooler import NEWER, SESSIONS
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def test_two_loads_of_an_account_exclude_each_other(
             wait_until(lambda: database.execute(LOCKED, [name_of(small)]).fetchone() == (1,))
             assert email_of_1() == [("ada@example.org",)]
             assert not second.done()
-            first.communicate("\n", timeout=60)
+            first.communicate("\n", timeout=COMMAND_SECONDS_MAX)
             assert first.returncode == 0
             second.result()
         assert email_of_1() == [("later@example.org",)]
@@ -318,8 +318,8 @@ def test_two_loads_of_an_account_exclude_each_other(
 
 
 def import_later(database: str, folder: Path) -> None:
-    """Load the folder into the account."""
-    import_files(folder, account_id=str(ACCOUNT), database=database)
+    """Load the folder into the account, after the other load, however long that takes."""
+    masthead("import", folder, "--account", ACCOUNT, "--wait", database=database)
 
 
 def test_migrate_is_refused_and_changes_nothing(
