@@ -26,6 +26,7 @@ from benchmarks import (
     qualification,
     readers,
     requests,
+    sizes,
     slow_clients,
 )
 from benchmarks.databases import STORES
@@ -60,6 +61,7 @@ BENCHMARKS = {
     "billing-debit": Benchmark(billing_debit.measure, subscribers=200_000, rounds=1),
     "billing-documents": Benchmark(documents.measure, subscribers=5_000, rounds=3),
     "readers": Benchmark(readers.measure, subscribers=1_000_000, rounds=20, seconds=30),
+    "sizes": Benchmark(sizes.measure, subscribers=100_000),
     "billing-pages": Benchmark(billing_pages.measure, subscribers=100_000, rounds=20),
 }
 GROUPS = {"billing": [name for name in BENCHMARKS if name.startswith("billing-")]}

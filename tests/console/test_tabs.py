@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.console.browser import Console
+    from tests.console.browser import Browser, Console
 
 CALL = ["Today", "Find", "Order", "Issues", "Renewals"]
 OPERATION = ["Lists", "Partners", "Readers' pages", "Loads", "Feed"]
@@ -37,6 +37,29 @@ def test_a_role_sees_the_tabs_of_its_work(
     assert re.findall(r'href="([^"]+)"\s+aria-current="page"', navigation) == ["/lists"]
     for path in re.findall(r'href="([^"]+)"', navigation):
         assert browser.get(path).status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("path", "tab"),
+    [("/replacements", "Issues"), ("/this-month/new", "Reports"), ("/reports/expiries", "Reports")],
+)
+def test_a_page_shows_below_which_tab_it_is(console: Console, path: str, tab: str) -> None:
+    page = console.signed_in("manager").get(path)
+    assert page.status_code == 200
+    assert current(page.text) == [tab]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/bank", "/bank/file", "/direct-debit", "/mail", "/month-end", "/payments/new", "/reminders"],
+)
+def test_the_pages_of_money_are_below_its_tab(finance: Browser, path: str) -> None:
+    assert current(finance.get(path).text) == ["Money"]
+
+
+def current(page: str) -> list[str]:
+    """Return the tabs that are marked as the current one."""
+    return re.findall(r'<a href="[^"]+"\s+aria-current="\w+">([^<]+)</a>', page)
 
 
 def _texts(part: str) -> list[str]:
