@@ -118,7 +118,7 @@ def test_a_token_that_was_changed_or_is_over_lets_nobody_in(
 
 def test_while_masthead_is_away_readers_stay_in(site: TestClient, emulator: MastheadServer) -> None:
     site.post("/sign-in", data=ANN)
-    emulator.faults.unavailable(20)
+    emulator.faults.respond(503, requests=20)
     assert site.get("/article").text == "The whole article."
     site.cookies.clear()
     assert site.post("/sign-in", data=ANN).status_code == 503

@@ -150,7 +150,7 @@ def test_no_spelling_of_a_path_is_a_redirect(server: MastheadServer, path: str) 
 def test_its_own_mistakes_get_a_sentence_too() -> None:
     """No publisher stands behind this one, so each operation on it is such a mistake."""
     missing: Any = None
-    app = control_app(Control(missing, Faults(), ""), is_loopback=True)
+    app = control_app(Control(missing, Faults(), missing, ""), is_loopback=True)
 
     async def ask() -> httpx2.Response:
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
@@ -165,9 +165,9 @@ def test_its_own_mistakes_get_a_sentence_too() -> None:
 def test_a_response_that_is_none_of_an_emulator_is_said_to_be_so(
     server: MastheadServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server.faults.unavailable()
+    server.faults.respond(503)
     monkeypatch.setattr(server, "_control", server.base_url)
-    with pytest.raises(MastheadError, match="unavailable") as refused:
+    with pytest.raises(MastheadError, match="responds with 503") as refused:
         server.ask("GET", "/health")
     assert not isinstance(refused.value, BadInput)
     with pytest.raises(MastheadError, match="this is no response of an emulator: b'"):

@@ -1,9 +1,11 @@
-"""Each fault, as curl, the client and the mirror see it; and the log of requests."""
+"""Each fault, as curl and the client see it; and the log of requests."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,30 +14,18 @@ import pytest
 
 from masthead import Client
 from masthead.emulator import faults
-from masthead.errors import BadInput, ServiceUnreachable, TooOld
+from masthead.errors import BadInput, ServiceUnreachable, TooManyRequests, TooOld
 from masthead.store import system_clock
 from tests.emulator.test_records import LEAST, get
-from tests.mirror.kept import Kept
-from tests.servers import run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from starlette.types import Message
 
     from masthead.emulator import MastheadServer
 
 KINDS = ("publications", "subscribers", "subscriptions", "orders")
-CURL_PARTIAL_FILE = 18
-NAMES = ["unavailable", "cut-after", "slow"]
-
-
-class Source:
-    """The emulator as the mirror's tests name a service."""
-
-    def __init__(self, server: MastheadServer) -> None:
-        self.url = server.base_url
-        self.key, self.login = server.credentials
+CURL_NOT_CONNECTED, CURL_PARTIAL_FILE, CURL_RESET = 7, 18, 56
+AT_ONCE = {"Retry-After": "0"}
 
 
 def curl(server: MastheadServer, path: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -64,16 +54,158 @@ def test_the_next_requests_get_503_and_say_when_to_come_again(
 ) -> None:
     """rules, "Faults of the emulator"."""
     filled(server)
-    server.faults.unavailable(2, retry_after=0)
+    server.faults.respond(503, headers=AT_ONCE, requests=2)
     first = get(server, "/2/orders/1")
     assert (first.status_code, first.headers["Retry-After"]) == (503, "0")
     assert set(first.json()) == {"error"}
     assert client.get_order(1).order_id == 1
     assert [each.status for each in server.requests] == [503, 503, 200]
-    server.faults.unavailable(1, retry_after=7)
+    server.faults.respond(503, headers={"Retry-After": "7"})
     with impatient(server) as other, pytest.raises(ServiceUnreachable) as refused:
         other.get_order(1)
     assert refused.value.retry_after_s == 7
+    server.faults.respond(429, headers={"Retry-After": "8"})
+    with impatient(server) as other, pytest.raises(TooManyRequests) as limited:
+        other.get_order(1)
+    assert limited.value.retry_after_s == 8
+
+
+def test_a_response_has_the_status_the_headers_and_the_body_that_it_is_told(
+    server: MastheadServer,
+) -> None:
+    """rules, "Faults of the emulator"."""
+    filled(server)
+    for status in (200, 204, 301, 304, 404, 418, 500, 599):
+        server.faults.respond(status)
+        response = get(server, "/2/orders/1")
+        assert response.status_code == status
+        assert bool(response.content) == (status not in {204, 304})
+    server.faults.respond(502, headers={"content-type": "text/html", "X-Proxy": "a"}, body="<p>é")
+    response = get(server, "/2/orders/1")
+    assert (response.status_code, response.text) == (502, "<p>é")
+    assert (response.headers["Content-Type"], response.headers["X-Proxy"]) == ("text/html", "a")
+    server.faults.respond(200, body='{"order_id":')
+    response = get(server, "/2/orders/1")
+    assert response.headers["Content-Type"] == "application/json"
+    with pytest.raises(ValueError, match="Expecting value"):
+        response.json()
+
+
+def test_a_fault_of_all_requests_lasts_until_it_is_cleared(server: MastheadServer) -> None:
+    filled(server)
+    server.faults.respond(500, requests=None, path="/2/orders")
+    assert [get(server, "/2/orders/1").status_code for _ in range(5)] == [500] * 5
+    assert get(server, "/2/subscribers/").status_code == 200
+    assert [each["requests"] for each in server.ask("GET", "/faults")["faults"]] == [None]
+    server.faults.clear()
+    assert get(server, "/2/orders/1").status_code == 200
+
+
+def test_a_delayed_response_comes_when_the_faults_are_cleared(server: MastheadServer) -> None:
+    filled(server)
+    server.faults.delay(seconds=3_600)
+    with ThreadPoolExecutor() as threads:
+        delayed = threads.submit(get, server, "/2/orders/1")
+        while not server.requests:
+            pass
+        assert (server.requests[0].status, server.requests[0].fault) == (None, "delay")
+        server.faults.clear()
+        assert delayed.result().status_code == 200
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.05, 1.23, 60])
+def test_a_delay_takes_its_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(faults, "sleep", sleep)
+    asyncio.run(faults.Faults().sleep(seconds))
+    assert sum(waited) == pytest.approx(seconds)
+    assert max(waited) <= 0.05
+
+
+def test_a_connection_is_reset_before_its_response_or_within_it(server: MastheadServer) -> None:
+    """rules, "Faults of the emulator"."""
+    filled(server)
+    whole = get(server, "/2/orders/1").text
+    for told, sent in ((None, ""), (0, ""), (50, whole[:50]), (1_000_000, whole[:-1])):
+        server.faults.reset_connection(after_bytes=told)
+        done = curl(server, "/2/orders/1")
+        assert (done.returncode, done.stdout) == (CURL_RESET, sent), done.stderr
+    assert [each.status for each in server.requests] == [200, None, 200, 200, 200]
+    server.faults.reset_connection()
+    with pytest.raises(httpx2.ReadError):
+        get(server, "/2/orders/1")
+    server.faults.reset_connection(requests=2)
+    with Client(server.base_url, *server.credentials) as patient:
+        assert patient.get_order(1).order_id == 1
+
+
+def test_what_was_sent_before_a_reset_arrives(server: MastheadServer) -> None:
+    server.add("subscribers", *({"subscriber_id": n} for n in range(1, 5_001)))
+    server.faults.reset_connection(after_bytes=500_000)
+    done = curl(server, "/snapshot?entities=subscribers")
+    assert (done.returncode, len(done.stdout)) == (CURL_RESET, 500_000), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "accepted"),
+    [
+        ("/2/orders/1", "application/json"),
+        ("/2/subscribers/", "application/json"),
+        ("/snapshot?entities=subscribers", "application/json"),
+        ("/snapshot?entities=subscribers", "application/x-ndjson"),
+    ],
+)
+def test_malformed_json_lacks_its_end_in_a_response_that_is_complete(
+    server: MastheadServer, path: str, accepted: str
+) -> None:
+    """rules, "Faults of the emulator"."""
+    filled(server)
+    server.add("subscribers", *({"subscriber_id": n} for n in range(2, 3_000)))
+    headers = {"Accept": accepted, "Accept-Encoding": "gzip"}
+    url, auth = server.base_url + path, server.credentials
+    whole = httpx2.get(url, headers=headers, auth=auth)
+    server.faults.malformed()
+    broken = httpx2.get(url, headers=headers, auth=auth)
+    assert broken.status_code == 200
+    assert "Content-Encoding" not in broken.headers
+    assert len(broken.content) == len(whole.content)
+    end = whole.text.rstrip()
+    assert broken.text.rstrip() == end[:-1]
+    json.loads(end.splitlines()[-1])
+    with pytest.raises(ValueError, match="line 1 column"):
+        json.loads(broken.text.splitlines()[-1])
+
+
+def test_connections_are_refused_until_the_faults_are_cleared(server: MastheadServer) -> None:
+    """rules, "Faults of the emulator"."""
+    filled(server)
+    with httpx2.Client(base_url=server.base_url, auth=server.credentials) as kept:
+        assert kept.get("/2/orders/1").status_code == 200
+        for end in (server.faults.clear, server.reset):
+            server.faults.refuse_connections()
+            assert server.ask("GET", "/faults") == {"faults": [{"type": "refuse-connections"}]}
+            with pytest.raises(httpx2.ConnectError):
+                get(server, "/2/orders/1")
+            assert curl(server, "/2/orders/1").returncode == CURL_NOT_CONNECTED
+            with pytest.raises(httpx2.TransportError):  # also over the connection from before
+                kept.get("/2/orders/1")
+            server.faults.refuse_connections()
+            end()
+            assert server.ask("GET", "/faults") == {"faults": []}
+            assert kept.get("/2/subscribers/").status_code == 200
+
+
+def test_a_client_waits_for_a_service_that_is_away_for_a_while(server: MastheadServer) -> None:
+    filled(server)
+    server.faults.refuse_connections(seconds=3_600)
+    server.faults.refuse_connections(seconds=0.2)
+    with Client(server.base_url, *server.credentials) as patient:
+        assert patient.get_order(1).order_id == 1
+    assert server.ask("GET", "/faults") == {"faults": []}
 
 
 @pytest.mark.parametrize("cut", [0, 1, 20, 1_000_000])
@@ -134,7 +266,7 @@ def test_a_slow_answer_takes_its_time_however_it_is_divided(
     async def send_all() -> None:
         asked = faults.Asked(method="GET", path="/", parameters={})
         slow = faults.Slow(bytes_per_second=1_000)
-        sending = faults._Sending(send, slow, faults.Faults(), asked, system_clock)
+        sending = faults._Sending(send, slow, faults.Faults(), asked, system_clock, {})
         for n, size in enumerate(sizes, 1):
             more = {"body": b"x" * size, "more_body": n < len(sizes)}
             await sending({"type": "http.response.body", **more})
@@ -173,10 +305,10 @@ def test_each_answer_has_the_first_fault_that_fits_its_path(server: MastheadServ
     """rules, "Faults of the emulator"."""
     filled(server)
     server.faults.cut_after(0, path="/2/orders")
-    server.faults.unavailable(2)
+    server.faults.respond(503, requests=2)
     assert [each["type"] for each in server.ask("GET", "/faults")["faults"]] == [
         "cut-after",
-        "unavailable",
+        "respond",
     ]
     assert get(server, "/2/subscribers/").status_code == 503
     with pytest.raises(httpx2.RemoteProtocolError):
@@ -187,7 +319,7 @@ def test_each_answer_has_the_first_fault_that_fits_its_path(server: MastheadServ
 
 
 def test_a_head_request_has_no_fault(server: MastheadServer) -> None:
-    server.faults.unavailable()
+    server.faults.respond(503)
     url = f"{server.base_url}/2/subscribers/"
     assert httpx2.head(url, auth=server.credentials).status_code == 200
     assert get(server, "/2/subscribers/").status_code == 503
@@ -199,9 +331,20 @@ def test_a_head_request_has_no_fault(server: MastheadServer) -> None:
         ("cut-after", {}, "required field bytes"),
         ("cut-after", {"bytes": -1}, "bytes: Expected int >= 0"),
         ("slow", {"bytes_per_second": 0}, "bytes_per_second: Expected int >= 1"),
-        ("unavailable", {"request": 3}, "unknown field request"),
-        ("unavailable", {"path": "2/orders"}, "no path begins with '2/orders': give one such as"),
-        ("unavailable", {"path": "/2/orders?x=1"}, "give one such as /2/orders, without a query"),
+        ("slow", {"bytes_per_second": 1, "requests": 0}, "requests: Expected int >= 1"),
+        ("malformed", {"request": 3}, "unknown field request"),
+        ("malformed", {"path": "2/orders"}, "no path begins with '2/orders': give one such as"),
+        ("malformed", {"path": "/2/orders?x=1"}, "give one such as /2/orders, without a query"),
+        ("delay", {"seconds": 0}, "seconds: Expected float > 0"),
+        ("delay", {"seconds": 3_601}, "seconds: Expected float <= 3600"),
+        ("refuse-connections", {"seconds": 0}, "seconds: Expected float > 0"),
+        ("respond", {"status": 199}, "status: Expected int >= 200"),
+        ("respond", {"status": 600}, "status: Expected int <= 599"),
+        ("respond", {"status": 204, "body": "a"}, "a response with 204 has no body"),
+        ("respond", {"status": 200, "headers": {"A": "é"}}, "'A': 'é' cannot be sent; give a name"),
+        ("respond", {"status": 200, "headers": {"A b": "c"}}, "the header 'A b': 'c' cannot be"),
+        ("respond", {"status": 200, "headers": {"A": "b\r\nC: d"}}, "cannot be sent"),
+        ("respond", {"status": 200, "headers": {"Content-Length": "1"}}, "leave it out"),
     ],
 )
 def test_a_fault_that_cannot_be_is_refused(
@@ -235,61 +378,3 @@ def test_the_log_shows_what_was_asked_without_credentials(server: MastheadServer
     ]
     server.ask("DELETE", "/requests")
     assert server.requests == []
-
-
-@pytest.mark.parametrize("path", ["/snapshot", "/2/cdc", "/deletions", "/2/customfields"])
-@pytest.mark.parametrize("fault", NAMES)
-def test_the_mirror_recovers_from_each_fault_of_each_answer(
-    server: MastheadServer, tmp_path: Path, fault: str, path: str
-) -> None:
-    filled(server)
-    kept = Kept(f"sqlite:///{tmp_path}/copy.db")
-    source = Source(server)
-    if path != "/snapshot":
-        kept.update(source)
-        server.change("subscribers", {"subscriber_id": 1, "first_name": "Ann"})
-        server.remove("orders", 1)
-    before = kept.everything() if path != "/snapshot" else None
-    settings = {"cut-after": {"bytes": 30}, "slow": {"bytes_per_second": 4_000}}.get(fault, {})
-    server.ask("POST", f"/faults/{fault}", {**settings, "path": path})
-    if fault == "slow":
-        kept.update(source)
-    else:
-        with pytest.raises(ServiceUnreachable):
-            kept.update(source)
-        if before:
-            assert kept.everything() == before
-        kept.update(source)
-    assert fault in [each.fault for each in server.requests]
-    assert not kept.differences(source)
-
-
-def test_the_command_of_the_mirror_waits_for_a_service_that_is_unavailable(
-    server: MastheadServer, tmp_path: Path
-) -> None:
-    filled(server)
-    server.faults.unavailable(2, retry_after=0)
-    server.faults.cut_after(10)
-    copy = f"sqlite:///{tmp_path}/copy.db"
-    key, login = server.credentials
-    keys = {"MASTHEAD_API_KEY": key, "MASTHEAD_API_LOGIN": login}
-    done = run("mirror", server.base_url, "--to", copy, "--once", database="", settings=keys)
-    assert done.returncode == 0, done.stderr
-    assert [each.fault for each in server.requests][:3] == [
-        "unavailable",
-        "unavailable",
-        "cut-after",
-    ]
-    assert not Kept(copy).differences(Source(server))
-
-
-def test_the_mirror_loads_everything_after_a_new_epoch(
-    server: MastheadServer, tmp_path: Path
-) -> None:
-    filled(server)
-    kept = Kept(f"sqlite:///{tmp_path}/copy.db")
-    kept.update(Source(server))
-    server.faults.new_epoch()
-    server.remove("orders", 1)
-    assert kept.update(Source(server)).full_load
-    assert not kept.differences(Source(server))

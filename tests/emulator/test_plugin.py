@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
 
 PAGE = (ROOT / "docs" / "testing.md").read_text()
-FIRST_TEST, *_ = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+FIRST_TEST, SECOND_TEST, *_ = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 SECONDS_MAX = 120
 PLUGIN = "masthead.pytest_plugin"
 
@@ -40,13 +40,14 @@ def pytest_in(
     )
 
 
-def test_the_first_test_of_the_page_passes_in_an_empty_folder(tmp_path: Path) -> None:
+def test_the_tests_of_the_page_pass_in_an_empty_folder(tmp_path: Path) -> None:
     """rules, "The fixture": nothing to configure, five lines."""
     (tmp_path / "test_readers.py").write_text(FIRST_TEST)
+    (tmp_path / "test_access.py").write_text(SECOND_TEST)
     assert len([line for line in FIRST_TEST.splitlines() if line]) == 5
     done = pytest_in(tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed" in done.stdout
+    assert "2 passed" in done.stdout
 
 
 def test_it_fails_where_the_service_does_not_have_the_record(tmp_path: Path) -> None:
@@ -68,7 +69,8 @@ def test_each_test_begins_at_the_beginning_of_one_process(tmp_path: Path) -> Non
         "    assert masthead_server.requests == []\n"
         "    masthead_server.add('subscribers', {'subscriber_id': 1})\n"
         "    masthead_server.clock.move(days=6)\n"
-        "    masthead_server.faults.unavailable(3)\n"
+        "    masthead_server.faults.respond(503, requests=None)\n"
+        "    masthead_server.faults.refuse_connections()\n"
         "    urls.add(masthead_server.base_url)\n"
         "def test_one_process():\n"
         "    assert len(urls) == 1\n"

@@ -198,7 +198,7 @@ def test_the_records_of_a_folder_are_the_beginning_to_which_it_goes_back() -> No
         assert '"subscriber_id"' in whole
         server.add("subscribers", {"subscriber_id": 777})
         server.clock.move(days=6)
-        server.faults.unavailable(9)
+        server.faults.respond(503, requests=9)
         server.reset()
         assert get(server, "/snapshot", entities="subscribers,orders,customfields").text == whole
         assert len(server.requests) == 1

@@ -113,6 +113,6 @@ def test_a_reader_gets_in_and_others_see_the_form(
     read = visitor.get("/tides.html")
     assert (read.status_code, read.text) == (200, "All about tides.")
     assert read.headers["Cache-Control"] == "private"
-    emulator.faults.unavailable(20)
+    emulator.faults.respond(503, requests=20)
     assert visitor.get("/tides.html").text == "All about tides."
     emulator.faults.clear()

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
-from anyio import to_thread
+from anyio import from_thread, to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -20,7 +20,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from masthead.api.http.responses import error
-from masthead.emulator.faults import CutAfter, Faults, Slow, Unavailable
+from masthead.emulator import base_set
+from masthead.emulator.faults import (
+    AnyFault,
+    CutAfter,
+    Delay,
+    Faults,
+    Malformed,
+    ResetConnection,
+    Respond,
+    Seconds,
+    Slow,
+)
 from masthead.emulator.publisher import API_KEY, API_LOGIN, Publisher
 from masthead.errors import BadInput, MastheadError, NotFound
 from masthead.loading.batches import QUOTED_MAX, first_repeated
@@ -61,11 +72,33 @@ class _CodeOf(msgspec.Struct, forbid_unknown_fields=True):
     subscriber_id: int
 
 
+class _Refusal(msgspec.Struct, forbid_unknown_fields=True):
+    """For how long to refuse connections; None: until the faults are cleared."""
+
+    seconds: Seconds | None = None
+
+
+class Port(Protocol):
+    """The port of the service (``serving``)."""
+
+    @property
+    def refuses(self) -> bool:
+        """Whether connections are refused."""
+        ...
+
+    async def refuse(self, seconds: float | None) -> None:
+        """End all connections and refuse new ones, for so many seconds or until :meth:`accept`."""
+
+    async def accept(self) -> None:
+        """Accept connections again."""
+
+
 class Control(NamedTuple):
     """What the control port controls."""
 
     publisher: Publisher
     faults: Faults
+    port: Port
     base_url: str
 
     def show(self, _body: bytes) -> object:
@@ -90,6 +123,11 @@ class Control(NamedTuple):
         """Remove records."""
         return self.publisher.remove(_by_kind(body, _Ids))
 
+    def add_base_set(self, _body: bytes) -> object:
+        """Add the records of the base set, and return the ids of its subscribers by name."""
+        self.publisher.add(base_set.records(self.publisher.clock()))
+        return {"subscribers": {each.name.lower(): each.value for each in base_set.BaseSet}}
+
     def entitlement_code(self, body: bytes) -> object:
         """Return a one-time code of a subscriber."""
         of = _decoded(body, _CodeOf)
@@ -110,28 +148,24 @@ class Control(NamedTuple):
 
     def waiting_faults(self, _body: bytes) -> object:
         """Return the pending faults."""
-        return {"faults": self.faults.waiting()}
+        refusing = [{"type": "refuse-connections"}] if self.port.refuses else []
+        return {"faults": [*refusing, *self.faults.waiting()]}
 
-    def clear_faults(self, _body: bytes) -> object:
+    def clear_faults(self, body: bytes) -> object:
         """Remove the pending faults."""
+        from_thread.run(self.port.accept)
         self.faults.clear()
-        return {"faults": []}
+        return self.waiting_faults(body)
 
-    def unavailable(self, body: bytes) -> object:
-        """Respond to the next requests with 503."""
-        return self._add_fault(body, Unavailable)
-
-    def cut_after(self, body: bytes) -> object:
-        """Cut the next responses."""
-        return self._add_fault(body, CutAfter)
-
-    def slow(self, body: bytes) -> object:
-        """Send the next responses slowly."""
-        return self._add_fault(body, Slow)
-
-    def _add_fault(self, body: bytes, fault: type[Unavailable | CutAfter | Slow]) -> object:
+    def add_fault(self, fault: type[AnyFault], body: bytes) -> object:
+        """Add a fault of the next responses."""
         self.faults.add(_decoded(body, fault))
-        return {"faults": self.faults.waiting()}
+        return self.waiting_faults(body)
+
+    def refuse_connections(self, body: bytes) -> object:
+        """Refuse connections."""
+        from_thread.run(self.port.refuse, _decoded(body, _Refusal).seconds)
+        return self.waiting_faults(body)
 
     def new_epoch(self, _body: bytes) -> object:
         """Begin a new epoch of the change feed."""
@@ -149,6 +183,7 @@ class Control(NamedTuple):
 
     def reset(self, _body: bytes) -> object:
         """Restore the initial state: records, clock, faults, log."""
+        from_thread.run(self.port.accept)
         self.faults.clear()
         self.publisher.reset()
         self.faults.forget_asked()
@@ -163,6 +198,13 @@ class Operation(NamedTuple):
     run: Callable[[Control, bytes], object]
     meaning: str
     example: str = ""
+
+
+def _fault(fault: type[AnyFault], meaning: str, example: str) -> Operation:
+    def add(control: Control, body: bytes) -> object:
+        return control.add_fault(fault, body)
+
+    return Operation("POST", f"/faults/{fault.__struct_config__.tag}", add, meaning, example)
 
 
 OPERATIONS = (
@@ -198,31 +240,51 @@ OPERATIONS = (
     ),
     Operation(
         "POST",
+        "/base-set",
+        Control.add_base_set,
+        "adds a small publisher, and returns the ids of its subscribers by name",
+    ),
+    Operation(
+        "POST",
         "/entitlement-codes",
         Control.entitlement_code,
         "a one-time code of a subscriber, as the readers' pages make it",
         '{"subscriber_id": 1}',
     ),
-    Operation(
-        "POST",
-        "/faults/unavailable",
-        Control.unavailable,
-        "503 for the next requests, with Retry-After",
-        '{"requests": 3, "retry_after": 1}',
+    _fault(
+        Respond,
+        "responds to the next requests with a status, headers and a body",
+        '{"status": 429, "headers": {"Retry-After": "5"}, "requests": 3}',
     ),
-    Operation(
-        "POST",
-        "/faults/cut-after",
-        Control.cut_after,
+    _fault(Delay, "handles the next requests after so many seconds", '{"seconds": 0.2}'),
+    _fault(
+        Slow,
+        "sends the next responses at so many bytes a second",
+        '{"bytes_per_second": 100}',
+    ),
+    _fault(
+        CutAfter,
         "cuts the next responses after so many bytes of their bodies",
         '{"bytes": 1000, "requests": 1, "path": "/2/cdc"}',
     ),
+    _fault(
+        ResetConnection,
+        "resets the connections of the next responses, before them or after so many bytes of "
+        "their bodies",
+        '{"bytes": 1000}',
+    ),
+    _fault(
+        Malformed,
+        "makes the JSON of the next responses invalid: its last bracket is missing",
+        '{"requests": null}',
+    ),
     Operation(
         "POST",
-        "/faults/slow",
-        Control.slow,
-        "sends the next responses at so many bytes a second",
-        '{"bytes_per_second": 100}',
+        "/faults/refuse-connections",
+        Control.refuse_connections,
+        "ends all connections and refuses new ones, for so many seconds or until the faults are "
+        "cleared",
+        '{"seconds": 2}',
     ),
     Operation(
         "POST",

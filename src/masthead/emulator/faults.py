@@ -1,18 +1,22 @@
 """The emulator's faults, and the log of its requests: a layer around the app.
 
 The app does not know about this layer. Each response has at most one fault: the first pending fault
-that fits its path. HEAD requests have no faults, since their responses have no body.
+that fits its path. HEAD requests have no faults, since their responses have no body. That the port
+refuses connections is no fault of a response: see ``serving``.
 """
 
+import re
 import threading
 from asyncio import sleep
 from collections import deque
 from collections.abc import Mapping
-from typing import Annotated, Any
+from math import ceil
+from typing import Annotated, Any, cast
 from urllib.parse import parse_qsl
 
 import msgspec
 from msgspec import Meta, Struct
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from masthead.api.app import App
@@ -20,6 +24,7 @@ from masthead.api.http.request import Request
 from masthead.api.http.responses import error
 from masthead.api.http.service import Service
 from masthead.contract.moments import http_date
+from masthead.emulator.protocol import RESET, Reset
 from masthead.errors import MastheadError
 from masthead.http_server.client_address import Peer
 from masthead.http_server.request_checks import Refusal
@@ -31,17 +36,23 @@ ASKED_MAX = 10_000
 _SECRET = {"code", "password"}
 _HIDDEN = "…"
 _PIECES_A_SECOND = 20
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_OWN_HEADERS = {"connection", "content-length", "date", "transfer-encoding"}
+_WITHOUT_BODY = {204, 304}
 
 Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(gt=0, le=3600)]
 
 
 class Fault(Struct, kw_only=True, forbid_unknown_fields=True):
     """A fault of the next ``requests`` responses to paths that begin with ``path``.
 
-    Raises ValueError for a ``path`` that no path begins with.
+    If ``requests`` is None, it is a fault of all responses until the faults are cleared. Raises
+    ValueError for a ``path`` that no path begins with.
     """
 
-    requests: Count = 1
+    requests: Count | None = 1
     path: str = ""
 
     def __post_init__(self) -> None:
@@ -52,10 +63,54 @@ class Fault(Struct, kw_only=True, forbid_unknown_fields=True):
             )
 
 
-class Unavailable(Fault, tag="unavailable", forbid_unknown_fields=True):
-    """503, with ``Retry-After`` in seconds."""
+class Respond(Fault, tag="respond", forbid_unknown_fields=True):
+    """A response of this status instead of the service's, with more headers and another body.
 
-    retry_after: Annotated[int, Meta(ge=0, le=86_400)] = 1
+    Without ``body``, it is an error as the service sends it. The body is JSON if ``headers`` do not
+    say otherwise. Raises ValueError for a header that cannot be sent, or that HTTP itself decides.
+    """
+
+    status: Annotated[int, Meta(ge=200, le=599)]
+    headers: dict[str, str] = {}
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in self.headers.items():
+            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+                raise ValueError(
+                    f"the header {name[:100]!r}: {value[:100]!r} cannot be sent; give a name and a "
+                    'value in ASCII, such as "Retry-After": "5"'
+                )
+            if name.lower() in _OWN_HEADERS:
+                raise ValueError(f"the header {name} is that of the emulator: leave it out")
+        if self.status in _WITHOUT_BODY and self.body:
+            raise ValueError(f"a response with {self.status} has no body: leave it out")
+
+    def response(self) -> Response:
+        """Return the response."""
+        if self.status in _WITHOUT_BODY:
+            return Response(status_code=self.status, headers=self.headers)
+        if self.body is None:
+            return error(
+                self.status, f"the emulator responds with {self.status}, as told", self.headers
+            )
+        media_type = {"Content-Type": "application/json"}
+        if any(name.lower() == "content-type" for name in self.headers):
+            media_type = {}
+        return Response(self.body, self.status, {**media_type, **self.headers})
+
+
+class Delay(Fault, tag="delay", forbid_unknown_fields=True):
+    """The number of seconds before the service handles the request."""
+
+    seconds: Seconds
+
+
+class Slow(Fault, tag="slow", forbid_unknown_fields=True):
+    """The number of body bytes sent per second."""
+
+    bytes_per_second: Count
 
 
 class CutAfter(Fault, tag="cut-after", forbid_unknown_fields=True):
@@ -67,10 +122,23 @@ class CutAfter(Fault, tag="cut-after", forbid_unknown_fields=True):
     bytes: Annotated[int, Meta(ge=0)]
 
 
-class Slow(Fault, tag="slow", forbid_unknown_fields=True):
-    """The number of body bytes sent per second."""
+class ResetConnection(Fault, tag="reset-connection", forbid_unknown_fields=True):
+    """The connection is reset (TCP RST) before the response.
 
-    bytes_per_second: Count
+    With ``bytes`` it is reset after this number of body bytes, as ``CutAfter`` counts them.
+    """
+
+    bytes: Annotated[int, Meta(ge=0)] | None = None
+
+
+class Malformed(Fault, tag="malformed", forbid_unknown_fields=True):
+    """The response is complete, of the right length and not compressed, but its JSON is not valid.
+
+    A space takes the place of its last character that is not white space.
+    """
+
+
+AnyFault = Respond | Delay | Slow | CutAfter | ResetConnection | Malformed
 
 
 class Asked(Struct, kw_only=True):
@@ -93,13 +161,13 @@ class Faults:
     """The pending faults and the received requests; thread-safe."""
 
     def __init__(self) -> None:
-        self._waiting: list[Unavailable | CutAfter | Slow] = []
+        self._waiting: list[AnyFault] = []
         self._asked: deque[Asked] = deque(maxlen=ASKED_MAX)
         self._lock = threading.Lock()
         self.cleared = 0
-        """How often the faults were cleared: a slow response then continues without its fault"""
+        """How often the faults were cleared: a response then continues without its delay"""
 
-    def add(self, fault: Unavailable | CutAfter | Slow) -> None:
+    def add(self, fault: AnyFault) -> None:
         """Add a fault after the pending ones."""
         with self._lock:
             self._waiting.append(fault)
@@ -115,16 +183,26 @@ class Faults:
             self._waiting.clear()
             self.cleared += 1
 
-    def take(self, path: str) -> Unavailable | CutAfter | Slow | None:
+    def take(self, path: str) -> AnyFault | None:
         """Return the fault of a response; None if it has none."""
         with self._lock:
             for fault in self._waiting:
                 if path.startswith(fault.path):
-                    fault.requests -= 1
-                    if not fault.requests:
+                    if fault.requests == 1:
                         self._waiting.remove(fault)
+                    elif fault.requests:
+                        fault.requests -= 1
                     return fault
         return None
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so many seconds, or until the faults are cleared."""
+        cleared = self.cleared
+        pieces = ceil(seconds * _PIECES_A_SECOND)
+        for _ in range(pieces):
+            if cleared != self.cleared:
+                break
+            await sleep(seconds / pieces)
 
     def note(self, asked: Asked) -> None:
         """Add a request to the log."""
@@ -179,12 +257,19 @@ class Emulated:
             fault=str(fault.__struct_config__.tag) if fault else None,
         )
         self._faults.note(asked)
-        sending = _Sending(send, fault, self._faults, asked, self._clock)
-        if isinstance(fault, Unavailable):
-            again = {"Retry-After": str(fault.retry_after)}
-            response = error(503, "the emulator is unavailable, as it was told to be", again)
-            await response(request.scope, request.receive, sending)
-            return
+        sending = _Sending(send, fault, self._faults, asked, self._clock, request.scope)
+        match fault:
+            case Respond():
+                await fault.response()(request.scope, request.receive, sending)
+                return
+            case ResetConnection(bytes=None):
+                await sending.reset()
+                return
+            case Delay():
+                await self._faults.sleep(fault.seconds)
+            case Malformed():
+                headers = request.scope["headers"]
+                request.scope["headers"] = [h for h in headers if h[0] != b"accept-encoding"]
         try:
             await self._app.handle(request, sending)
         finally:
@@ -224,31 +309,49 @@ class _Sending:
     """Sends the messages of one response, with its fault."""
 
     def __init__(
-        self, send: Send, fault: Fault | None, faults: Faults, asked: Asked, clock: Clock
+        self,
+        send: Send,
+        fault: Fault | None,
+        faults: Faults,
+        asked: Asked,
+        clock: Clock,
+        scope: Scope,
     ) -> None:
         self._send = send
         self._fault = fault
         self._faults = faults
         self._asked = asked
         self._clock = clock
+        self._scope = scope
         self._cleared = faults.cleared
-        self._bytes_left = fault.bytes if isinstance(fault, CutAfter) else 0
+        self._bytes_left = 0
+        if isinstance(fault, CutAfter | ResetConnection):
+            self._bytes_left = fault.bytes or 0
+        self._kept = b""
+        """The end of the body so far, from its last character that is not white space."""
 
     async def __call__(self, message: Message) -> None:
         """Send a message. Raises MastheadError if the response is cut."""
+        is_cut = isinstance(self._fault, CutAfter | ResetConnection)
         if message["type"] == "http.response.start":
             self._asked.status = message["status"]
             message = {**message, "headers": self._with_date(message["headers"])}
-            if isinstance(self._fault, CutAfter):
+            if is_cut:
                 lengths = [int(v) for n, v in message["headers"] if n == b"content-length"]
                 self._bytes_left = min([self._bytes_left, *(max(n - 1, 0) for n in lengths)])
             await self._send(message)
-        elif isinstance(self._fault, CutAfter):
-            await self._cut(message, self._fault)
+        elif is_cut:
+            await self._cut(message)
         elif isinstance(self._fault, Slow):
             await self._send_slowly(message, self._fault.bytes_per_second)
+        elif isinstance(self._fault, Malformed):
+            await self._send_malformed(message)
         else:
             await self._send(message)
+
+    async def reset(self) -> None:
+        """Reset the connection after what has been sent."""
+        await cast("Reset", self._scope["extensions"][RESET])()
 
     def _with_date(self, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """Return the headers with a ``Date`` from the emulator's clock.
@@ -260,14 +363,25 @@ class _Sending:
         others = [(name, value) for name, value in headers if name != b"date"]
         return [*others, (b"date", http_date(self._clock()).encode())]
 
-    async def _cut(self, message: Message, fault: CutAfter) -> None:
+    async def _cut(self, message: Message) -> None:
         body, is_last = message.get("body", b""), not message.get("more_body", False)
         sent = body[: self._bytes_left]
         self._bytes_left -= len(sent)
         if sent:
             await self._send({**message, "body": sent, "more_body": True})
         if is_last or len(sent) < len(body):
-            raise MastheadError(f"cut after {fault.bytes} bytes, as the emulator was told")
+            if isinstance(self._fault, ResetConnection):
+                await self.reset()
+            raise MastheadError("the response is cut, as the emulator was told")
+
+    async def _send_malformed(self, message: Message) -> None:
+        body = self._kept + bytes(message.get("body", b""))
+        size = max(len(body.rstrip()) - 1, 0)
+        if message.get("more_body", False):
+            self._kept = body[size:]
+            await self._send({**message, "body": body[:size]})
+        else:
+            await self._send({**message, "body": body[:size] + b" " * (len(body) - size)})
 
     async def _send_slowly(self, message: Message, bytes_per_second: int) -> None:
         body = message.get("body", b"")

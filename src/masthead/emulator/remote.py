@@ -109,6 +109,10 @@ class MastheadServer:
         """Remove records of a kind; ``"17/3"`` is an id of a key with two columns."""
         self.ask("DELETE", "/records", {kind: ids})
 
+    def add_base_set(self) -> None:
+        """Add a small publisher: the subscribers of ``BaseSet``, and their records."""
+        self.ask("POST", "/base-set")
+
     def entitlement_code(self, subscriber_id: int) -> str:
         """Return a one-time code of a subscriber, with which a reader comes to a partner's site."""
         code: str = self.ask("POST", "/entitlement-codes", {"subscriber_id": subscriber_id})["code"]
@@ -194,30 +198,62 @@ class Clock:
 class Faults:
     """The faults of the next responses.
 
-    ``requests`` is the number of responses with the fault; their paths begin with ``path``.
+    ``requests`` is the number of responses with the fault, None for all until :meth:`clear`; their
+    paths begin with ``path``.
     """
 
     def __init__(self, server: MastheadServer) -> None:
         self._server = server
 
-    def unavailable(self, requests: int = 1, *, retry_after: int = 1, path: str = "") -> None:
-        """Respond with 503 and a ``Retry-After`` in seconds."""
-        self._add("unavailable", requests=requests, retry_after=retry_after, path=path)
+    def respond(
+        self,
+        status: int,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: str | None = None,
+        requests: int | None = 1,
+        path: str = "",
+    ) -> None:
+        """Respond with a status; without ``body`` with an error as the service sends it."""
+        more = {"headers": dict(headers or {}), "body": body}
+        self._add("respond", status=status, **more, requests=requests, path=path)
 
-    def cut_after(self, bytes: int, *, requests: int = 1, path: str = "") -> None:  # noqa: A002
-        """End the connection after this number of body bytes, at the latest before the last one."""
-        self._add("cut-after", bytes=bytes, requests=requests, path=path)
+    def delay(self, *, seconds: float, requests: int | None = 1, path: str = "") -> None:
+        """Handle the request after this number of seconds."""
+        self._add("delay", seconds=seconds, requests=requests, path=path)
 
-    def slow(self, *, bytes_per_second: int, requests: int = 1, path: str = "") -> None:
+    def slow(self, *, bytes_per_second: int, requests: int | None = 1, path: str = "") -> None:
         """Send this number of body bytes per second."""
         self._add("slow", bytes_per_second=bytes_per_second, requests=requests, path=path)
+
+    def cut_after(self, after_bytes: int, *, requests: int | None = 1, path: str = "") -> None:
+        """End the connection after this number of body bytes, at the latest before the last one."""
+        self._add("cut-after", bytes=after_bytes, requests=requests, path=path)
+
+    def reset_connection(
+        self,
+        *,
+        after_bytes: int | None = None,
+        requests: int | None = 1,
+        path: str = "",
+    ) -> None:
+        """Reset the connection before the response, or after this number of body bytes."""
+        self._add("reset-connection", bytes=after_bytes, requests=requests, path=path)
+
+    def malformed(self, *, requests: int | None = 1, path: str = "") -> None:
+        """Send a complete response whose JSON lacks its last bracket."""
+        self._add("malformed", requests=requests, path=path)
+
+    def refuse_connections(self, *, seconds: float | None = None) -> None:
+        """End all connections and refuse new ones, for so many seconds or until :meth:`clear`."""
+        self._add("refuse-connections", seconds=seconds)
 
     def new_epoch(self) -> None:
         """Begin a new epoch: the change feed refuses all earlier times with 410."""
         self._server.ask("POST", "/faults/new-epoch")
 
     def clear(self) -> None:
-        """Remove the pending faults."""
+        """Remove the pending faults, and accept connections again."""
         self._server.ask("DELETE", "/faults")
 
     def _add(self, fault: str, **settings: object) -> None:

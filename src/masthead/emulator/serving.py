@@ -14,9 +14,9 @@ from typing import Any
 import uvicorn
 
 from masthead.api.app import create_app
-from masthead.api.http.protocol import HttpProtocol
 from masthead.emulator.control import Control, control_app
 from masthead.emulator.faults import Emulated, Faults
+from masthead.emulator.protocol import ResettingProtocol
 from masthead.emulator.publisher import Publisher
 from masthead.http_server.event_loop import Loop
 from masthead.http_server.server import SETTINGS
@@ -51,9 +51,11 @@ def emulate(
         settings = ServerSettings(database=publisher.database, asgi_only=True)
         faults = Faults()
         app = Emulated(create_app(settings, store=publisher.store), faults, publisher.clock)
-        control = control_app(Control(publisher, faults, base_url), is_loopback=is_loopback)
+        service = _Server(_config(app, http=ResettingProtocol, lifespan="on"))
+        controls = Control(publisher, faults, service, base_url)
+        control = control_app(controls, is_loopback=is_loopback)
         servers = (
-            (_Server(_config(app, http=HttpProtocol, lifespan="on")), listener),
+            (service, listener),
             (_Server(_config(control, lifespan="off")), control_listener),
         )
         with asyncio.Runner(loop_factory=Loop) as runner:
@@ -71,6 +73,9 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.has_started = asyncio.Event()
+        self._closed: socket.socket | None = None
+        """Keeps the port while connections are refused: it is bound, and does not listen."""
+        self._timer: asyncio.TimerHandle | None = None
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -81,6 +86,51 @@ class _Server(uvicorn.Server):
         """Start, then report that the server is ready."""
         await super().startup(sockets)
         self.has_started.set()
+
+    @property
+    def refuses(self) -> bool:
+        """Whether connections are refused."""
+        return self._closed is not None
+
+    async def refuse(self, seconds: float | None) -> None:
+        """End all connections and refuse new ones, for so many seconds or until :meth:`accept`."""
+        loop = asyncio.get_running_loop()
+        self._stop_timer()
+        if self._closed is None:
+            (listening,) = self.servers
+            (listener,) = listening.sockets
+            family, address = listener.family, listener.getsockname()
+            listening.close()
+            self._closed = socket.socket(family)
+            self._closed.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._closed.bind(address)
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+        if seconds is not None:
+            self._timer = loop.call_later(seconds, lambda: loop.create_task(self.accept()))
+
+    async def accept(self) -> None:
+        """Accept connections again."""
+        self._stop_timer()
+        if self._closed:
+            listener, self._closed = self._closed, None
+            loop, backlog = asyncio.get_running_loop(), self.config.backlog
+            self.servers = [
+                await loop.create_server(self._protocol, sock=listener, backlog=backlog)
+            ]
+
+    def _protocol(self) -> asyncio.Protocol:
+        """Return the protocol of a new connection, as uvicorn makes it."""
+        protocol: Any = self.config.http_protocol_class
+        made: asyncio.Protocol = protocol(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
 
 
 async def _serve(
