@@ -16,6 +16,8 @@ _REPLACED = (
         r'"""The asynchronous client: .*?"""',
         '"""The synchronous client, made by `make docs` from the asynchronous one: edit that."""',
     ),
+    (r"from masthead.client.opening import .*\n", ""),
+    (r" *@opened_by_use\n", ""),
     ("an ``async with``", "a ``with``"),
     ("number of tasks", "number of threads"),
     (r"\basync (?=def|with|for)", ""),

@@ -80,10 +80,14 @@ def what_a_block_gives(key: str, login: str) -> None:
 async def what_an_async_block_gives(key: str, login: str) -> None:
     async with masthead.AsyncClient("https://press.example", key, login) as client:
         assert_type(client, AsyncClient)
-        async with await client.snapshot() as changes:
+        async with client.snapshot() as changes:
             assert_type(changes, AsyncChanges)
             async for record in changes:
                 assert_type(record, ChangedRecord)
+        async for record in client.changes("2026-11-21T00:00:00+00:00"):
+            assert_type(record, ChangedRecord)
+        async for deletion in client.deletions("2026-11-21T00:00:00+00:00"):
+            assert_type(deletion, Deletion)
 
 
 def what_the_feed_holds(changes: Changes) -> None:

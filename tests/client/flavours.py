@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from masthead import AsyncClient, Client
@@ -56,8 +56,8 @@ class Plain:
     def _plain_function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:
             found = function(*arguments, **named)
-            if inspect.iscoroutine(found):
-                found = self._runner.run(found)
+            if inspect.isawaitable(found):
+                found = self._runner.run(_awaited(found))
             if isinstance(found, AsyncChanges | AsyncDeletions):
                 return Plain(found, self._runner)
             return self._each(found) if isinstance(found, AsyncIterator) else found
@@ -70,6 +70,10 @@ class Plain:
 
         while (record := self._runner.run(following())) is not self:
             yield record
+
+
+async def _awaited(found: Awaitable[Any]) -> Any:
+    return await found
 
 
 def connecting(flavour: str, stack: ExitStack) -> Connect:

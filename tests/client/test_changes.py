@@ -230,7 +230,7 @@ def count_in_a_coroutine(url: str) -> int:
 
     async def count() -> int:
         async with AsyncClient(url, "key", "login") as client:
-            return sum([1 async for _ in await client.snapshot(LISTS)])
+            return sum([1 async for _ in client.snapshot(LISTS)])
 
     return asyncio.run(count())
 

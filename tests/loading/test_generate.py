@@ -47,7 +47,7 @@ def test_the_bytes_of_a_seed_are_the_same_on_every_machine(tmp_path: Path) -> No
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(name.encode() + b"\n" + content)
-    assert digest.hexdigest() == "eff1d7daddee6963fc3caac093c40c9a654d7c704fa8bccc8a35e2b72e1a021e"
+    assert digest.hexdigest() == "7e0f5864a95ac47d41e0893348b2b7cf37eb7ff0cdf67d778285df8c701e7320"
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_gives_others(tmp_path: Path) -> None:
@@ -196,6 +196,18 @@ def test_lists_count_their_entries_and_a_gap_list_names_its_parent(tables: Table
         if found["is_gap"] == "1":
             assert lists[found["parent_mailing_list_id"],]["is_gap"] == "0"
         assert bool(found["grace_from_date"]) == (found["grace_issues"] != "0")
+
+
+def test_a_list_has_the_name_that_the_books_give_it(tables: Tables) -> None:
+    """reference, "ListDownload": the publication and the issue."""
+    publications = by_key("publications", tables["publications"])
+    of_issues = {
+        f"{publications[issue['publication_id'],]['name']} {issue['name']}"
+        for issue in tables["issues"]
+    }
+    names = {found["name"] for found in tables["list_downloads"]}
+    assert names
+    assert names <= of_issues
 
 
 def test_issues_are_received_between_the_start_and_the_end_of_a_subscription(

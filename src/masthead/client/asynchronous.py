@@ -1,4 +1,4 @@
-"""The asynchronous client: its methods are awaited, or iterated over with ``async for``."""
+"""The asynchronous client: what ``async for`` reads needs no ``await``; all else is awaited."""
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -10,6 +10,7 @@ import httpx2
 from tenacity import AsyncRetrying
 
 from masthead.client import limits, requests, responses
+from masthead.client.opening import opened_by_use
 from masthead.client.readers import (
     ChangedRecord,
     Deletion,
@@ -118,6 +119,7 @@ class AsyncClient:
         """
         return await self._get(requests.entitlements(login, password, code))
 
+    @opened_by_use
     async def changes(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
     ) -> "AsyncChanges":
@@ -131,6 +133,7 @@ class AsyncClient:
         reader = FeedReader(requests.entities_of(names))
         return await self._opened(AsyncChanges, requests.changes(changed_since, names), reader)
 
+    @opened_by_use
     async def deletions(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
     ) -> "AsyncDeletions":
@@ -146,6 +149,7 @@ class AsyncClient:
         request = requests.deletions(changed_since, names)
         return await self._opened(AsyncDeletions, request, reader)
 
+    @opened_by_use
     async def snapshot(self, entities: Iterable[str] = ALL_ENTITIES) -> "AsyncChanges":
         """Return all records, in the form of the change feed: an extension of Masthead.
 

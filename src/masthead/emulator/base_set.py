@@ -88,10 +88,10 @@ def records(now_us: int) -> dict[str, list[bytes]]:
 
 def _titles(day: Day) -> dict[str, list[_Record]]:
     lists: list[_Record] = [
-        {"mailing_list_id": 1, "name": "Northfield Weekly, last week", "count": 3},
-        {"mailing_list_id": 2, "name": "Northfield Weekly, this week", "count": 4},
-        {"mailing_list_id": 3, "name": "Northfield Weekly, this week: gap", "count": 1},
-        {"mailing_list_id": 4, "name": "Northfield Weekly, next week", "status": "Pending"},
+        {"mailing_list_id": 1, "name": "The Northfield Weekly No. 1", "count": 3},
+        {"mailing_list_id": 2, "name": "The Northfield Weekly No. 2", "count": 4},
+        {"mailing_list_id": 3, "name": "The Northfield Weekly No. 2", "count": 1},
+        {"mailing_list_id": 4, "name": "The Northfield Weekly No. 3", "status": "Pending"},
     ]
     lists[1] |= {"grace_from_date": day(-30), "grace_issues": 2}
     lists[2] |= {"is_gap": True, "parent_mailing_list_id": 2}

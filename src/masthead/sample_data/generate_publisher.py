@@ -390,7 +390,7 @@ class Publisher:
         )
         gap = MailingList(
             number + 2,
-            f"{before.name} (gap)",
+            before.name,
             "Complete",
             min(before.made_on + 2 * lead, 0),
             before.issue_day,
@@ -406,7 +406,7 @@ class Publisher:
         grace_issues = 1 if publication.issues_per_year == 4 else 2
         return MailingList(
             mailing_list_id,
-            f"{publication.name}, {publication.issue_names[index]}",
+            f"{publication.name} {publication.issue_names[index]}",
             "Complete",
             made_on,
             publication.issue_days[index],
