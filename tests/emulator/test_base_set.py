@@ -115,9 +115,9 @@ def test_orders_lists_and_answers_fit_the_cases(server: MastheadServer, client: 
     assert not client.get_order(BaseSet.ACTIVE).order_items[0].refund_date
     with client.snapshot(["purchases", "listdownloads"]) as snapshot:
         records = list(snapshot)
-    buyers = {each.subscriber_id for each in records if isinstance(each, Purchase)}
-    assert BaseSet.UNPAID not in buyers
-    assert BaseSet.PAYER in buyers
+    payers = {each.subscriber_id for each in records if isinstance(each, Purchase)}
+    assert BaseSet.UNPAID not in payers
+    assert BaseSet.PAYER in payers
     lists = [each for each in records if isinstance(each, ListDownload)]
     assert [each.status for each in lists] == [*(["Complete"] * 3), "Pending"]
     for made in lists:

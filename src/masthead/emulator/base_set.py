@@ -307,45 +307,45 @@ def _answer(subscriber: BaseSet, field: int, on: str, **value: Any) -> _Record:
 
 def _orders(day: Day) -> dict[str, list[_Record]]:
     without = {BaseSet.GIFT, BaseSet.QUALIFIED, BaseSet.DISQUALIFIED}
-    buyers = [subscriber for subscriber in _NAMES if subscriber not in without]
+    payers = [subscriber for subscriber in _NAMES if subscriber not in without]
     orders, purchases, items = [], [], []
-    for buyer in buyers:
-        bundle = BOTH_TITLES if buyer == BaseSet.BUNDLE else ONE_YEAR
-        is_gift = buyer == BaseSet.PAYER
-        ordered = f"{day(_began(buyer))} 10:30:00"
+    for payer in payers:
+        bundle = BOTH_TITLES if payer == BaseSet.BUNDLE else ONE_YEAR
+        is_gift = payer == BaseSet.PAYER
+        ordered = f"{day(_began(payer))} 10:30:00"
         amounts = {"sub_total": "104.00", "tax_total": "7.28", "grand_total": "111.28"}
         orders.append(
             {
-                "order_id": buyer,
-                "subscriber_id": buyer,
-                "mailing_address_id": BaseSet.GIFT if is_gift else buyer,
-                "billing_address_id": buyer,
+                "order_id": payer,
+                "subscriber_id": payer,
+                "mailing_address_id": BaseSet.GIFT if is_gift else payer,
+                "billing_address_id": payer,
                 "order_date": ordered,
                 "is_gift": is_gift,
                 **amounts,
             }
         )
         purchase = {
-            "purchase_id": buyer,
-            "subscriber_id": buyer,
+            "purchase_id": payer,
+            "subscriber_id": payer,
             "bundle_id": bundle,
             "payment_type": "Credit Card",
-            "shipping_address_id": BaseSet.GIFT if is_gift else buyer,
-            "billing_address_id": buyer,
+            "shipping_address_id": BaseSet.GIFT if is_gift else payer,
+            "billing_address_id": payer,
             "total": "111.28",
             "product_total": "104.00",
             "is_gift": is_gift,
         }
-        if is_paid := buyer != BaseSet.UNPAID:
+        if is_paid := payer != BaseSet.UNPAID:
             purchases.append(purchase)
         items.append(
             {
-                "order_item_id": buyer,
-                "order_id": buyer,
+                "order_item_id": payer,
+                "order_id": payer,
                 "bundle_id": bundle,
-                "purchase_id": buyer if is_paid else None,
+                "purchase_id": payer if is_paid else None,
                 "fulfilled_date": ordered,
-                "refund_date": f"{day(-20)} 09:00:00" if buyer == BaseSet.CANCELLED else None,
+                "refund_date": f"{day(-20)} 09:00:00" if payer == BaseSet.CANCELLED else None,
                 **amounts,
             }
         )
