@@ -30,7 +30,10 @@ METHODS = [
 ]
 
 
-OWN = ["snapshot", "deletions", "digest", "entitlements", "send_bodies_if_needed"]
+OWN = [
+    *("snapshot", "deletions", "digest", "entitlements"),
+    *("send_bodies_if_needed", "omit_odd_records"),
+]
 
 
 def public(thing: type) -> dict[str, Any]:

@@ -23,8 +23,8 @@ def _until_it_breaks(records: Iterable[Any]) -> Iterator[Any]:
         yield from records
 
 
-def _apply_what_came(copy: Copy, records: Iterable[Any], **options: Any) -> Applied:
-    return applying.apply(copy, _until_it_breaks(records), **options)
+def _apply_what_came(copy: Copy, records: Iterable[Any], request: str, **options: Any) -> Applied:
+    return applying.apply(copy, _until_it_breaks(records), request, **options)
 
 
 def _no_deletions(_client: Client, _state: State) -> None:

@@ -130,12 +130,14 @@ class Tapped:
             theirs = client.digest()
             for entity in ENTITIES:
                 found = self.records[entity.key].values()
-                apply(copy, [read_record(entity.shape, record) for record in found])
+                read: list[Any] = [read_record(entity.shape, record) for record in found]
+                apply(copy, read, entity.key)
                 shown = digest_of(copy, entity_named(entity.name), lambda _count: None)
                 assert (shown.count, shown.hex()) == tuple(theirs[entity.name]), entity.name
             definitions = self.records["custom_field_definitions"].values()
-            read = [read_record(CustomFieldDefinition, record) for record in definitions]
-            for table, rows in zip((DEFINITIONS, OPTIONS), rows_of_definitions(read), strict=True):
+            defined = [read_record(CustomFieldDefinition, record) for record in definitions]
+            of_tables = rows_of_definitions(defined)
+            for table, rows in zip((DEFINITIONS, OPTIONS), of_tables, strict=True):
                 copy.put(table, None, rows)
         loaded, expected = own.everything(), mirror.everything()
         for name in expected.keys() - {"mirror", "mailing_list_entries"}:

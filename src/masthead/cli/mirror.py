@@ -16,9 +16,10 @@ from masthead.client import Client
 from masthead.client.requests import entities_of
 from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
 from masthead.log import configure_logs, get_logger
-from masthead.mirror import TOO_OLD, Difference, Mirror, Pass, open_copy, verify
+from masthead.mirror import TOO_OLD, Difference, Mirror, Pass, SetAside, open_copy, verify
 
 _CREDENTIALS = {401, 403}
+_NAMED_MAX = 5
 _log = get_logger()
 
 
@@ -88,7 +89,7 @@ def keep(
 
     The first pass copies everything. A pass that fails leaves the copy unchanged. Then the command
     exits with 1 if --once is given or the credentials are refused; otherwise the next pass tries
-    again.
+    again. A record that the copy cannot take is set aside and named, and the pass succeeds.
     """
     configure_logs()
     if entities and from_export:
@@ -133,9 +134,9 @@ def verify_command(
 ) -> None:
     """Update the copy, compare it with its source, and print the differences.
 
-    Exits with 1 if a record is missing, extra or different, or if there is no copy. With --repair,
-    the copy is corrected in one transaction and compared again; the command exits with 0 if nothing
-    differs then.
+    Exits with 1 if a record is missing, extra, different or set aside, or if there is no copy. With
+    --repair, the copy is corrected in one transaction and compared again; the command exits with 0
+    if nothing differs then and nothing is set aside.
     """
     configure_logs()
     with _opened(base_url, to, key, login, must_exist=True) as mirror:
@@ -147,10 +148,14 @@ def verify_command(
         _list(verified.repaired)
         click.echo(f"records repaired: {len(verified.repaired)}")
     _list(verified.differences)
+    for odd in verified.set_aside:
+        click.echo(f"set aside: {_name(odd)}{odd.field and f': {odd.field}'}")
     if verified.not_compared:
         click.echo(f"not compared: {verified.not_compared}")
-    if verified.differences:
-        counts = Counter(difference.status for difference in verified.differences)
+    counts = Counter(difference.status for difference in verified.differences)
+    if verified.set_aside:
+        counts["set aside"] = len(verified.set_aside)
+    if counts:
         click.echo(
             f"the copy differs: {', '.join(f'{counts[status]} {status}' for status in counts)}"
         )
@@ -161,6 +166,11 @@ def verify_command(
 def _list(differences: Iterable[Difference]) -> None:
     for table, status, key_parts in differences:
         click.echo(f"{status}: {table} {'/'.join(map(str, key_parts))}")
+
+
+def _name(odd: SetAside) -> str:
+    """Return table and id of a record; not what is no id, since that may be personal."""
+    return f"{odd.table_name} {odd.record_id if odd.has_valid_id else 'without a valid id'}"
 
 
 @contextmanager
@@ -208,7 +218,7 @@ def _begin(mirror: Mirror, folder: Path) -> None:
 
 
 def _report(done: Pass, seconds: float) -> None:
-    """Log a pass, as a warning if data was lost or not available."""
+    """Log a pass, as a warning if data was lost or not available, and what it set aside."""
     full_load: dict[str, str] = {}
     if done.full_load:
         full_load["full_load"] = done.full_load
@@ -223,4 +233,14 @@ def _report(done: Pass, seconds: float) -> None:
         changed_since=done.state.changed_since,
         seconds=round(seconds, 3),
         **full_load,
+        **({"set_aside": done.set_aside} if done.set_aside else {}),
     )
+    for odd in done.new_aside[:_NAMED_MAX]:
+        _log.warning(
+            "record set aside",
+            record=_name(odd),
+            field=odd.field,
+            request=odd.request,
+        )
+    if len(done.new_aside) > _NAMED_MAX:
+        _log.warning("more records set aside", records=len(done.new_aside) - _NAMED_MAX)

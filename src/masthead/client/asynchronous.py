@@ -27,6 +27,7 @@ from masthead.client.requests import (
     SubscriberFilters,
     SubscriptionFilters,
 )
+from masthead.contract.decoding import ReadsRecord
 from masthead.contract.shapes import (
     Account,
     AuthenticatedSubscriber,
@@ -77,6 +78,7 @@ class AsyncClient:
         self._bytes_max = bytes_max
         self._retries = responses.retry_policy(patience_s)
         self._sends_bodies = False
+        self._tell_odd: responses.TellsOdd | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -130,8 +132,9 @@ class AsyncClient:
         available.
         """
         names = list(entities)
-        reader = FeedReader(requests.entities_of(names))
-        return await self._opened(AsyncChanges, requests.changes(changed_since, names), reader)
+        request = requests.changes(changed_since, names)
+        reader = FeedReader(requests.entities_of(names), self._reading(request))
+        return await self._opened(AsyncChanges, request, reader)
 
     @opened_by_use
     async def deletions(
@@ -156,8 +159,9 @@ class AsyncClient:
         Raises ServiceError with status 404 if the service has no snapshots.
         """
         names = list(entities)
-        reader = FeedReader(requests.entities_of(names))
-        return await self._opened(AsyncChanges, requests.snapshot(names), reader)
+        request = requests.snapshot(names)
+        reader = FeedReader(requests.entities_of(names), self._reading(request))
+        return await self._opened(AsyncChanges, request, reader)
 
     async def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
@@ -205,9 +209,8 @@ class AsyncClient:
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
         response = await self._stream(request)
-        async for entry in _records(
-            request, response, ListReader(MailingListEntry), self._timeout_s
-        ):
+        reader = ListReader(MailingListEntry, self._reading(request))
+        async for entry in _records(request, response, reader, self._timeout_s):
             yield entry
 
     async def send_bodies_if_needed(self) -> bool:
@@ -224,15 +227,26 @@ class AsyncClient:
                 break
         return self._sends_bodies
 
+    def omit_odd_records(self, tell: responses.TellsOdd) -> None:
+        """Omit the records of lists and of streams that cannot be read, from now on.
+
+        ``tell`` is called with the path of the request and each such record. Otherwise one of them
+        makes the whole response invalid.
+        """
+        self._tell_odd = tell
+
+    def _reading(self, request: Request[Any]) -> ReadsRecord:
+        return responses.reading(request, self._tell_odd)
+
     async def _get(self, request: Request[Result]) -> Result:
         async def attempt() -> Result:
-            return responses.result_of(request, await self._whole(request))
+            return responses.result_of(request, await self._whole(request), self._tell_odd)
 
         return await AsyncRetrying(**self._retries)(attempt)
 
     async def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
         async def attempt() -> responses.Page[Result]:
-            return responses.page_of(request, await self._whole(request))
+            return responses.page_of(request, await self._whole(request), self._tell_odd)
 
         return await AsyncRetrying(**self._retries)(attempt)
 

@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from masthead.contract.decoding import NO_NUMBER, decoder, read_record
+from masthead.contract.decoding import NO_NUMBER, ReadsRecord, decoder, read_record
 from masthead.contract.kinds import Identifier
 from masthead.contract.operations import Entity
 from masthead.contract.shapes import (
@@ -97,7 +97,10 @@ class RecordReader(ABC, Generic[Record]):
         raise ValueError("something follows its end")
 
     def _array(self, read: Callable[[Any], Any] | None) -> Generator[Any | None, None, None]:
-        """Yield the result of ``read`` for each value of the next array; None skips the array."""
+        """Yield the result of ``read`` for each value of the next array; None skips the array.
+
+        A value for which ``read`` returns None is omitted.
+        """
         self._position += 1
         if (yield from self._peek()) == "]":
             self._position += 1
@@ -105,8 +108,8 @@ class RecordReader(ABC, Generic[Record]):
         delimiter = ","
         while delimiter == ",":
             value = yield from self._value()
-            if read:
-                yield read(value)
+            if read and (record := read(value)) is not None:
+                yield record
             delimiter = yield from self._delimiter(",]")
 
     def _value(self) -> Generator[None, None, Any]:
@@ -156,8 +159,11 @@ class EntitiesReader(RecordReader[Record]):
         self._missing = set(self._readers)
 
     @abstractmethod
-    def _reader(self, entity: Entity) -> Callable[[Any], Record]:
-        """Return the function that reads a value of the entity's array, or raises ValueError."""
+    def _reader(self, entity: Entity) -> Callable[[Any], Record | None]:
+        """Return the function that reads a value of the entity's array, or raises ValueError.
+
+        None omits the value.
+        """
 
     def finish(self) -> None:
         """Raise ValueError if the body is incomplete, or a requested entity is missing."""
@@ -200,8 +206,12 @@ class EntitiesReader(RecordReader[Record]):
 class FeedReader(EntitiesReader[ChangedRecord]):
     """Reads a response of the change feed, or a snapshot."""
 
-    def _reader(self, entity: Entity) -> Callable[[Any], ChangedRecord]:
-        return partial(read_record, entity.shape)
+    def __init__(self, entities: Sequence[Entity], read: ReadsRecord = read_record) -> None:
+        self._read = read
+        super().__init__(entities)
+
+    def _reader(self, entity: Entity) -> Callable[[Any], ChangedRecord | None]:
+        return partial(self._read, entity.shape)
 
 
 class DeletionsReader(EntitiesReader[Deletion]):
@@ -221,11 +231,12 @@ def _deletion(entity: Entity, value: Any) -> Deletion:
 class ListReader(RecordReader[Shape]):
     """Reads a body that is an array of records of one shape."""
 
-    def __init__(self, shape: type[Shape]) -> None:
+    def __init__(self, shape: type[Shape], read: ReadsRecord = read_record) -> None:
         super().__init__()
         self._shape = shape
+        self._read = read
 
     def _body(self) -> Generator[Shape | None, None, None]:
         if (yield from self._peek()) != "[":
             raise ValueError("the response is not a JSON array")
-        yield from self._array(partial(read_record, self._shape))
+        yield from self._array(partial(self._read, self._shape))

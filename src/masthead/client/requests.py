@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple, TypedDict, TypeVar
 
 from msgspec import Struct
 
-from masthead.contract.decoding import read_record
+from masthead.contract.decoding import ReadsRecord, read_record
 from masthead.contract.kinds import Bool, Integer, Text
 from masthead.contract.operations import (
     DELETIONS,
@@ -86,7 +86,8 @@ class Request(NamedTuple, Generic[Result]):
     No message may contain one of the ``secrets``. ``url`` replaces ``path`` after a redirect, or
     for the next page of a list. ``takes_long``: the service may need any time, and sends spaces
     meanwhile. ``in_body``: the parameters are a form in the body, so that no log of addresses on
-    the way gets them.
+    the way gets them. ``read_each`` is as ``read`` for a list whose records are read with another
+    function.
     """
 
     path: str
@@ -96,6 +97,7 @@ class Request(NamedTuple, Generic[Result]):
     url: str | None = None
     takes_long: bool = False
     in_body: bool = False
+    read_each: Callable[[Any, ReadsRecord], Result] | None = None
 
     def __repr__(self) -> str:
         """Show no parameters, because they can hold a password."""
@@ -111,7 +113,7 @@ class PagedRequest(NamedTuple, Generic[Result]):
 
 def list_accounts() -> Request[list[Account]]:
     """Request operation 1."""
-    return _many("list_accounts", Account)
+    return _many("list_accounts", Account)._replace(read_each=None)
 
 
 def get_account(account_id: int) -> Request[Account]:
@@ -199,7 +201,8 @@ def digest(entities: Iterable[str]) -> Request[dict[str, EntityDigest]]:
 
 def get_custom_field_answers(subscriber_id: int) -> Request[list[CustomFieldAnswer]]:
     """Request operation 5."""
-    return _many("get_custom_field_answers", CustomFieldAnswer, subscriber_id=subscriber_id)
+    request = _many("get_custom_field_answers", CustomFieldAnswer, subscriber_id=subscriber_id)
+    return request._replace(read_each=None)  # all answers are one record of the change feed
 
 
 def list_custom_fields() -> Request[list[CustomFieldDefinition]]:
@@ -272,13 +275,14 @@ def _request(name: str, read: Callable[[Any], Result], **ids: int) -> Request[Re
 def _many(name: str, shape: type[Shape], **ids: int) -> Request[list[Shape]]:
     envelope = OPERATIONS[name].envelope
 
-    def read(body: Any) -> list[Shape]:
+    def read(body: Any, read_one: ReadsRecord = read_record) -> list[Shape]:
         records = _member(body, envelope) if envelope else body
         if not isinstance(records, list):
             raise ValueError(f"{envelope or 'the response'} is not a JSON array")
-        return [read_record(shape, record) for record in records]
+        found = (read_one(shape, record) for record in records)
+        return [record for record in found if record is not None]
 
-    return _request(name, read, **ids)
+    return _request(name, read, **ids)._replace(read_each=read)
 
 
 def _one(shape: type[Shape], envelope: str) -> Callable[[Any], Shape]:

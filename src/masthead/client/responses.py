@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from decimal import InvalidOperation
 from email.utils import parsedate_to_datetime
@@ -15,6 +15,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import httpx2
+from msgspec import Struct
 from tenacity import (
     RetryCallState,
     retry_if_exception_type,
@@ -25,7 +26,7 @@ from tenacity import (
 
 from masthead import __version__
 from masthead.client.requests import SINCE_PATHS, Request
-from masthead.contract.decoding import NO_NUMBER, decoder
+from masthead.contract.decoding import NO_NUMBER, OddRecord, ReadsRecord, decoder, read_record
 from masthead.errors import (
     BadInput,
     ServiceError,
@@ -66,6 +67,10 @@ _PARAMETER = re.compile(
 _log = logging.getLogger("masthead.client")
 
 Result = TypeVar("Result")
+Shape = TypeVar("Shape", bound=Struct)
+
+TellsOdd = Callable[[str, OddRecord], None]
+"""A function that is called with the path of a request and an odd record in its response."""
 
 
 class Page(NamedTuple, Generic[Result]):
@@ -233,22 +238,50 @@ def read_whole(response: httpx2.Response, content: bytes) -> httpx2.Response:
     )
 
 
-def result_of(request: Request[Result], response: httpx2.Response) -> Result:
-    """Return the result of a request; raises ServiceError for any other response."""
+def reading(request: Request[Any], tell: TellsOdd | None) -> ReadsRecord:
+    """Return the function that reads a record of a list; with ``tell``, it omits odd ones."""
+    if tell is None:
+        return read_record
+
+    def read(shape: type[Shape], record: Any) -> Shape | None:
+        try:
+            return read_record(shape, record)
+        except OddRecord as odd:
+            tell(request.path, odd)
+            return None
+
+    return read
+
+
+def result_of(
+    request: Request[Result], response: httpx2.Response, tell: TellsOdd | None = None
+) -> Result:
+    """Return the result of a request; raises ServiceError for any other response.
+
+    With ``tell``, odd records of a list are omitted. If another response has an odd record, this is
+    the cause of the exception.
+    """
     if response.status_code != HTTPStatus.OK:
         raise status_error(request, response)
     try:
-        return request.read(_decoded(response))
+        body = _decoded(response)
+        if request.read_each:
+            return request.read_each(body, reading(request, tell))
+        return request.read(body)
+    except OddRecord as odd:
+        raise decoding_error(request, odd) from odd
     except (ValueError, RecursionError) as error:
         raise decoding_error(request, error) from None
 
 
-def page_of(request: Request[list[Result]], response: httpx2.Response) -> Page[Result]:
+def page_of(
+    request: Request[list[Result]], response: httpx2.Response, tell: TellsOdd | None = None
+) -> Page[Result]:
     """Return a page of a list, with the request for the next one from ``Link: <…>; rel="next"``.
 
     Raises ServiceError for any other response, and for a next page at another origin.
     """
-    records = result_of(request, response)
+    records = result_of(request, response, tell)
     link = _next_in(response.headers.get("Link", ""))
     if link is None:
         return Page(records, None)

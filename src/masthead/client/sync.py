@@ -26,6 +26,7 @@ from masthead.client.requests import (
     SubscriberFilters,
     SubscriptionFilters,
 )
+from masthead.contract.decoding import ReadsRecord
 from masthead.contract.shapes import (
     Account,
     AuthenticatedSubscriber,
@@ -76,6 +77,7 @@ class Client:
         self._bytes_max = bytes_max
         self._retries = responses.retry_policy(patience_s)
         self._sends_bodies = False
+        self._tell_odd: responses.TellsOdd | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -128,8 +130,9 @@ class Client:
         available.
         """
         names = list(entities)
-        reader = FeedReader(requests.entities_of(names))
-        return self._opened(Changes, requests.changes(changed_since, names), reader)
+        request = requests.changes(changed_since, names)
+        reader = FeedReader(requests.entities_of(names), self._reading(request))
+        return self._opened(Changes, request, reader)
 
     def deletions(
         self, changed_since: datetime | str, entities: Iterable[str] = ALL_ENTITIES
@@ -152,8 +155,9 @@ class Client:
         Raises ServiceError with status 404 if the service has no snapshots.
         """
         names = list(entities)
-        reader = FeedReader(requests.entities_of(names))
-        return self._opened(Changes, requests.snapshot(names), reader)
+        request = requests.snapshot(names)
+        reader = FeedReader(requests.entities_of(names), self._reading(request))
+        return self._opened(Changes, request, reader)
 
     def digest(self, entities: Iterable[str] = ALL_ENTITIES) -> dict[str, EntityDigest]:
         """Return the digest of each entity's records: an extension of Masthead.
@@ -199,7 +203,8 @@ class Client:
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
         response = self._stream(request)
-        yield from _records(request, response, ListReader(MailingListEntry), self._timeout_s)
+        reader = ListReader(MailingListEntry, self._reading(request))
+        yield from _records(request, response, reader, self._timeout_s)
 
     def send_bodies_if_needed(self) -> bool:
         """Send parameters as JSON bodies from now on if the service does not read the query.
@@ -215,15 +220,26 @@ class Client:
                 break
         return self._sends_bodies
 
+    def omit_odd_records(self, tell: responses.TellsOdd) -> None:
+        """Omit the records of lists and of streams that cannot be read, from now on.
+
+        ``tell`` is called with the path of the request and each such record. Otherwise one of them
+        makes the whole response invalid.
+        """
+        self._tell_odd = tell
+
+    def _reading(self, request: Request[Any]) -> ReadsRecord:
+        return responses.reading(request, self._tell_odd)
+
     def _get(self, request: Request[Result]) -> Result:
         def attempt() -> Result:
-            return responses.result_of(request, self._whole(request))
+            return responses.result_of(request, self._whole(request), self._tell_odd)
 
         return Retrying(**self._retries)(attempt)
 
     def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
         def attempt() -> responses.Page[Result]:
-            return responses.page_of(request, self._whole(request))
+            return responses.page_of(request, self._whole(request), self._tell_odd)
 
         return Retrying(**self._retries)(attempt)
 

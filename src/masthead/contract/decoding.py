@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -36,16 +36,39 @@ a Decimal; :data:`NO_NUMBER` is the message for that.
 NO_NUMBER = "a number in it has an exponent of more than 18 digits"
 
 
+class OddRecord(ValueError):
+    """A record that cannot be read. The message names record and field, but not the value.
+
+    ``record`` is the decoded JSON. ``field`` is the name of the invalid field, with those of the
+    lists around it as in ``order_items.sub_total``, or "" if the record is no JSON object.
+    ``value`` is what it has. Both may be personal.
+    """
+
+    def __init__(self, message: str, shape: type, record: Any, field: str, value: Any) -> None:
+        super().__init__(message)
+        self.shape = shape
+        self.record = record
+        self.field = field
+        self.value = value
+
+
+class ReadsRecord(Protocol):
+    """A function that reads a record as :func:`read_record` does, or returns None to omit it."""
+
+    def __call__(self, shape: type[Shape], record: Any, /) -> Shape | None:
+        """Return the record, or None."""
+
+
 def read_record(shape: type[Shape], record: Any) -> Shape:
     """Return a record of ``shape`` from a decoded JSON object.
 
-    Raises ValueError. Its message names the invalid field and the id of the record, but not the
-    value, which may be personal.
+    Raises OddRecord, a ValueError. Its message names the invalid field and the id of the record,
+    but not the value, which may be personal.
     """
     try:
         found: Shape = reader_of(shape)(record)
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
-        raise ValueError(_fault(shape, record)) from None
+        raise _fault(shape, record) from None
     return found
 
 
@@ -86,31 +109,39 @@ def _expression(field: Field, number: int) -> str:
     return f"{missing} if {found} is None or v{number} == '' else f{number}(v{number})"
 
 
-def _fault(shape: type, record: Any) -> str:
-    """Return a message that names the first invalid field."""
+def _fault(shape: type, record: Any) -> OddRecord:
+    """Return the exception that names the first invalid field."""
     if not isinstance(record, dict):
-        return f"{shape.__name__}: not a JSON object"
+        return OddRecord(f"{shape.__name__}: not a JSON object", shape, record, "", record)
     fields = fields_of(shape)
     name = shape.__name__
     if _ID.fullmatch(found := str(record.get(fields[0].name))):
         name += f" with {fields[0].name} {found}"
     for number, field in enumerate(fields):
+        value = record.get(field.name)
         try:
             eval(  # noqa: S307 - our own fields
                 _expression(field, number), {f"f{number}": _reader(field), "record": record}
             )
         except KeyError:
-            return f"{name}: {field.name} is missing"
+            return OddRecord(f"{name}: {field.name} is missing", shape, record, field.name, value)
         except (ValueError, TypeError, AttributeError, ArithmeticError):
-            return f"{name}: {_fault_in(field, record.get(field.name))}"
+            if nested := _fault_in(field, value):
+                path = f"{field.name}.{nested.field}" if nested.field else field.name
+                sentence = f"{name}: {field.name}: {nested}"
+                return OddRecord(sentence, shape, record, path, nested.value)
+            sentence = f"{name}: {field.name} is not what the interface says: {field.kind.word}"
+            return OddRecord(sentence, shape, record, field.name, value)
     raise AssertionError("only a record that cannot be read has a fault")
 
 
-def _fault_in(field: Field, value: Any) -> str:
-    if isinstance(field.kind, Many) and isinstance(value, list):
-        for record in value:
-            try:
-                read_record(field.kind.shape, record)
-            except ValueError as fault:
-                return f"{field.name}: {fault}"
-    return f"{field.name} is not what the interface says: {field.kind.word}"
+def _fault_in(field: Field, value: Any) -> OddRecord | None:
+    """Return the exception of the first invalid record in a nested list, None without one."""
+    if not isinstance(field.kind, Many) or not isinstance(value, list):
+        return None
+    for record in value:
+        try:
+            read_record(field.kind.shape, record)
+        except OddRecord as fault:
+            return fault
+    return None

@@ -6,6 +6,7 @@ database, with tables that are made for joins.
 
 from masthead.mirror.database import Copy, State, Tell, open_copy
 from masthead.mirror.sync_pass import EMPTY, TOO_OLD, Mirror, Pass
+from masthead.mirror.tables import SetAside
 from masthead.mirror.verifying import Difference, Verified, verify
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Difference",
     "Mirror",
     "Pass",
+    "SetAside",
     "State",
     "Tell",
     "Verified",

@@ -1,13 +1,24 @@
 """Writing records of the change feed to the copy, and removing deleted records, in batches."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from operator import attrgetter
 
 from masthead.client import ChangedRecord, Deletion
 from masthead.contract.shapes import ChangedSubscription, ListDownload
+from masthead.errors import MastheadError
 from masthead.mirror.database import Copy
-from masthead.mirror.tables import ENTITIES, ENTRIES, UNEARNED, Entity, entity_named, rows_of
+from masthead.mirror.tables import (
+    ENTITIES,
+    ENTRIES,
+    UNEARNED,
+    Entity,
+    Row,
+    Table,
+    entity_named,
+    rows_of,
+    unkept_field,
+)
 
 BATCH_RECORDS = 1_000
 
@@ -31,29 +42,68 @@ class Applied:
 def apply(
     copy: Copy,
     records: Iterable[ChangedRecord],
+    request: str,
     *,
     tell: Callable[[int], None] = lambda _count: None,
 ) -> Applied:
     """Write the records, which replace those with the same ids; return what was written.
 
-    If a record comes twice, the later one counts. ``tell`` is called with the number so far.
+    If a record comes twice, the later one counts. A record that the copy cannot hold is set aside,
+    with ``request``, the path or file where it comes from. ``tell`` is called with the number so
+    far.
     """
     applied = Applied()
     for entity, batch in in_batches(records):
-        of_tables = zip(*map(_ROWS[entity.name], batch.values()), strict=True)
-        for table, of_table in zip(entity.tables, of_tables, strict=True):
-            copy.put(table, list(batch), (row for of_record in of_table for row in of_record))
+        rows = held_rows(copy, entity, batch, request)
+        for number, table in enumerate(entity.tables):
+            of_table = (row for of_record in rows.values() for row in of_record[number])
+            copy.put(table, list(rows), of_table)
+        copy.aside.took(entity.tables[0], rows)
         if entity.shape is ListDownload:
-            applied.mailing_list_ids.update(batch)
+            applied.mailing_list_ids.update(rows)
         elif entity.shape is ChangedSubscription and copy.has(UNEARNED):
             applied.subscriber_ids.update(
                 record.subscriber_id
-                for record in batch.values()
-                if isinstance(record, ChangedSubscription)
+                for key, record in batch.items()
+                if key in rows and isinstance(record, ChangedSubscription)
             )
-        applied.records += len(batch)
+        applied.records += len(rows)
         tell(applied.records)
     return applied
+
+
+def held_rows(
+    copy: Copy, entity: Entity, batch: Mapping[int, ChangedRecord], request: str
+) -> dict[int, Sequence[Sequence[Row]]]:
+    """Return the rows of each record for each table of the entity, by the ids of the records.
+
+    A record with a value that the copy cannot hold is set aside as a whole, and left out.
+    """
+    found: dict[int, Sequence[Sequence[Row]]] = {}
+    first = entity.tables[0]
+    for key, record in batch.items():
+        try:
+            found[key] = list(_ROWS[entity.name](record))
+        except MastheadError:
+            if not (unkept := unkept_field(record)):
+                raise
+            copy.aside.add(first, str(key), *unkept, request)
+    for number, table in enumerate(entity.tables):
+        rows = [row for of_record in found.values() for row in of_record[number]]
+        for row, field, _ in copy.not_held(table, rows):
+            found.pop(row[0], None)
+            name = field.name if table is first else f"{table.name}.{field.name}"
+            value = row[table.columns.index(field)]
+            copy.aside.add(first, str(row[0]), name, value, request)
+    return found
+
+
+def restore_odd(copy: Copy) -> None:
+    """Insert again the removed rows of all records that are set aside."""
+    for entity in ENTITIES:
+        ids = copy.aside.ids(entity.tables[0])
+        for table in _tables_of(copy, entity):
+            copy.restore(table, ids)
 
 
 def apply_deletions(
@@ -75,14 +125,24 @@ def apply_deletions(
 
 def remove_records(copy: Copy, entity: Entity, ids: list[int]) -> int:
     """Remove records with their nested records; return how many of them the copy had."""
-    first, *others = entity.tables
-    if entity.shape is ListDownload:
-        others.append(ENTRIES)
-    elif entity.shape is ChangedSubscription and copy.has(UNEARNED):
-        others.append(UNEARNED)
+    first, *others = _tables_of(copy, entity)
     for table in others:
         copy.remove(table, ids)
+    copy.aside.took(first, ids)
+    if entity.shape is ListDownload:
+        for key in ids:
+            copy.aside.forget(ENTRIES, f"{key}/")
     return copy.remove(first, ids)
+
+
+def _tables_of(copy: Copy, entity: Entity) -> list[Table]:
+    """Return the tables with rows of an entity's records, its own first."""
+    tables = list(entity.tables)
+    if entity.shape is ListDownload:
+        tables.append(ENTRIES)
+    elif entity.shape is ChangedSubscription and copy.has(UNEARNED):
+        tables.append(UNEARNED)
+    return tables
 
 
 def in_batches(

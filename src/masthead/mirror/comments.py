@@ -6,7 +6,7 @@ from masthead.contract import shapes
 from masthead.contract.kinds import Bit, Flag
 from masthead.contract.meanings import FIELDS, SHAPES, meaning_of
 from masthead.contract.shapes import Field
-from masthead.mirror.tables import CHANGED_AT, ENDED_AT, Table
+from masthead.mirror.tables import CHANGED_AT, ENDED_AT, SetAside, Table
 
 _TABLES: Mapping[type, str] = {
     shapes.AnswerRecord: "A subscriber's answer to one of the publisher's questions.",
@@ -16,6 +16,15 @@ _TABLES: Mapping[type, str] = {
     shapes.ListDownload: "A mailing list: who gets one issue of a publication. Its entries are in "
     "the table mailing_list_entries.",
     shapes.Order: "An order. Its items are in the table order_items.",
+    SetAside: "A record of the service that the copy could not take. If the copy has a row of the "
+    "record, that is an earlier one.",
+}
+_SET_ASIDE = {
+    "table_name": "The table that lacks the record as it is.",
+    "record_id": "The id of the record: its key, or what is in its place.",
+    "field": "The first field that is not as the interface says, or that does not fit.",
+    "value": "What the field has, as JSON, cut after 1,000 characters; without an id, the record.",
+    "request": "The path of the request whose response had the record.",
 }
 _COLUMNS = {
     "position": "The position of the option among those that the subscriber chose, from 0.",
@@ -40,6 +49,8 @@ def of_columns(table: Table, names: list[str]) -> Mapping[str, str]:
 
 
 def _of_field(table: Table, field: Field) -> str:
+    if table.shape is SetAside:
+        return _SET_ASIDE[field.name]
     if field.name in _COLUMNS:
         return _COLUMNS[field.name]
     # The key of an outer record is no field of the table's shape.

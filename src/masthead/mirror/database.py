@@ -3,7 +3,6 @@
 Others can read the copy while it is being written (SQLite is in WAL mode), except in DuckDB.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from masthead.contract import kinds
+from masthead.contract.shapes import Field
 from masthead.databases.connection import Connection, DatabaseLocked, DatabaseUnavailable
 from masthead.databases.sqlite import SqliteConnection, create_file
 from masthead.databases.urls import (
@@ -24,16 +24,25 @@ from masthead.databases.urls import (
 from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.extras import install
 from masthead.mirror import amounts
+from masthead.mirror.aside import Aside
 from masthead.mirror.dialects import DIALECTS, LOCK_TIMEOUT_S
+from masthead.mirror.holding import not_held
 from masthead.mirror.parquet import ParquetFiles
 from masthead.mirror.schema import STATE_TABLE, columns_of, expected, script
-from masthead.mirror.tables import CHANGED_AT, TABLES, UNEARNED, Row, Table, number_as_text
+from masthead.mirror.tables import (
+    CHANGED_AT,
+    SET_ASIDE,
+    TABLES,
+    UNEARNED,
+    Row,
+    Table,
+    number_as_text,
+)
 from masthead.mirror.versions import Versions, history_of
 
 Tell = Callable[[str, int], None]
 """A function that is called with the kind of records in progress, and the number so far."""
 
-_NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
 _KEEPALIVES = """
     SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
 """
@@ -166,6 +175,8 @@ class Copy:
         self._tables: set[str] = set()
         """The tables that the copy has, those of its history among them."""
         self._versions = Versions(connection)
+        self.aside = Aside(connection)
+        """The records that are set aside, in the block of ``writing`` or ``reading``."""
 
     def load_files(self, *, always: bool) -> None:
         """Fill the database of a copy in Parquet from the files, if they differ or ``always``."""
@@ -221,8 +232,11 @@ class Copy:
             self._tables = self._check_columns()
             self._changed.clear()
             self._versions.begin(self._changed_at())
+            self.aside.begin()
             yield
             self._changed |= self._versions.settle(self._tables)
+            if self.aside.settle(self._versions.now):
+                self._changed.add(SET_ASIDE.name)
             if self._changed - {STATE_TABLE} and self._connection.change(
                 f"UPDATE {STATE_TABLE} SET {CHANGED_AT} = :now", now=self._versions.now
             ):
@@ -234,6 +248,7 @@ class Copy:
     def reading(self) -> Iterator[None]:
         """Read in one snapshot during the block."""
         with self._explaining(), self._connection.read_snapshot():
+            self.aside.begin()
             yield
 
     @contextmanager
@@ -279,6 +294,21 @@ class Copy:
         self._versions.take_all(tables)
         for table in tables:
             self.remove_all(table)
+        self.aside.forget_all()
+
+    def held(self, table: Table, rows: Sequence[Row], request: str) -> list[Row]:
+        """Return the rows that the database can hold, and set aside the others."""
+        odd = set()
+        for row, field, _ in self.not_held(table, rows):
+            odd.add(row)
+            record_id = "/".join(map(str, row[: table.key]))
+            value = row[table.columns.index(field)]
+            self.aside.add(table, record_id, field.name, value, request)
+        return [row for row in rows if row not in odd] if odd else list(rows)
+
+    def not_held(self, table: Table, rows: Sequence[Row]) -> list[tuple[Row, Field, str]]:
+        """Return the rows that the database cannot hold, each with the field and the reason."""
+        return not_held(table, rows, self._dialect)
 
     def put(
         self,
@@ -308,7 +338,7 @@ class Copy:
                 self._connection.insert_many(table.name, columns_of(table, self._dialect), kept)
                 self._changed.add(table.name)
         except ValueError:
-            raise _not_kept(table, found) from None
+            raise self._not_kept(table, found) from None
 
     def _widen(self, table: Table, columns: Iterable[str]) -> None:
         """Make columns of amounts wide, in the table and in its history."""
@@ -324,15 +354,28 @@ class Copy:
 
     def remove(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> int:
         """Remove the rows with these keys, as in :meth:`put`; return their number."""
+        where, values = self._among(table, keys, within)
+        return self._delete(table, where, **values)
+
+    def restore(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> None:
+        """Insert again the rows with these keys, as in :meth:`put`, that this pass has removed.
+
+        Rows whose key the table has are left as they are.
+        """
+        where, values = self._among(table, keys, within)
+        if keys and self._versions.restore(table, where, **values):
+            self._changed.add(table.name)
+
+    def _among(
+        self, table: Table, keys: Sequence[int], within: tuple[int, ...]
+    ) -> tuple[str, dict[str, int | str]]:
+        """Return the condition for rows with these keys, and the values in it."""
         *shared, last = (column.name for column in table.columns[: len(within) + 1])
         conditions = [f"{name} = :{name}" for name in shared]
         conditions.append(self._dialect.is_among.format(column=last))
-        return self._delete(
-            table,
-            f"WHERE {' AND '.join(conditions)}",
-            **dict(zip(shared, within, strict=True)),
-            keys=self._dialect.keys(keys),
-        )
+        values: dict[str, int | str] = dict(zip(shared, within, strict=True))
+        values["keys"] = self._dialect.keys(keys)
+        return f"WHERE {' AND '.join(conditions)}", values
 
     def remove_all(self, table: Table) -> None:
         """Remove all rows of a table."""
@@ -397,21 +440,11 @@ class Copy:
         """Close the connection."""
         self._connection.close()
 
-
-def _not_kept(table: Table, rows: Iterable[Row]) -> MastheadError:
-    """Return the exception for rows with a value that the database cannot hold."""
-    for row in rows:
-        for field, value in zip(table.columns, row, strict=True):
-            if isinstance(value, str):
-                reason = "its text has a NUL or half a character" if _NOT_TEXT.search(value) else ""
-                if not amounts.fits(field, value):
-                    reason = "it has more than 20 digits or 18 decimal places"
-            else:
-                is_too_big = value is not None and not -(2**63) <= value < 2**63
-                reason = "it does not fit into 64 bits" if is_too_big else ""
-            if reason:
-                key = "/".join(map(str, row[: table.key]))
-                return MastheadError(
-                    f"{table.name} {key}: the copy cannot hold the {field.name}: {reason}"
-                )
-    return MastheadError(f"{table.name}: the copy's database cannot hold a value")
+    def _not_kept(self, table: Table, rows: Sequence[Row]) -> MastheadError:
+        """Return the exception for rows with a value that the database cannot hold."""
+        for row, field, reason in self.not_held(table, rows):
+            key = "/".join(map(str, row[: table.key]))
+            return MastheadError(
+                f"{table.name} {key}: the copy cannot hold the {field.name}: {reason}"
+            )
+        return MastheadError(f"{table.name}: the copy's database cannot hold a value")

@@ -26,8 +26,9 @@ class Dialect(NamedTuple):
     with the parameter ``:keys``, whose value ``keys`` makes. ``columns`` selects the tables and
     their columns, in order, for tables among ``{names}``. ``lock`` locks out other writers until
     the transaction ends. ``has_indexes`` says whether tables have indexes, including that of their
-    key, ``has_comments`` whether it stores comments, and ``has_amounts`` whether amounts are as in
-    ``masthead.mirror.amounts``. ``create_view`` begins a view that may exist.
+    key, ``has_comments`` whether it stores comments, ``has_amounts`` whether amounts are as in
+    ``masthead.mirror.amounts``, and ``holds_nul`` whether a text may have a NUL. ``create_view``
+    begins a view that may exist.
     """
 
     column_type: Callable[[Kind], str]
@@ -42,6 +43,7 @@ class Dialect(NamedTuple):
     has_indexes: bool = True
     has_comments: bool = True
     has_amounts: bool = False
+    holds_nul: bool = True
 
 
 def _sqlite_type(kind: Kind) -> str:
@@ -124,6 +126,7 @@ DIALECTS = {
             SET LOCAL lock_timeout = '{LOCK_TIMEOUT_S}s';
             SELECT pg_advisory_xact_lock(hashtext(concat('masthead.mirror ', current_schema())))
             """,
+        holds_nul=False,
     ),
     "duckdb": Dialect(
         column_type=_duckdb_type,

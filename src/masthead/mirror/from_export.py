@@ -64,12 +64,13 @@ def load_export(copy: Copy, folder: Path, tell: Tell) -> str:
 
 def _load_files(copy: Copy, folder: Path, tell: Tell) -> None:
     for name, shape in _PLAIN.items():
-        apply(copy, _records(folder, name, shape), tell=partial(tell, name))
+        apply(copy, _records(folder, name, shape), f"{name}.csv", tell=partial(tell, name))
     orders = _records(folder, "orders", shapes.Order, order_items=[])
-    apply(copy, orders, tell=partial(tell, "orders"))
+    apply(copy, orders, "orders.csv", tell=partial(tell, "orders"))
     _put(copy, folder, _ITEMS, "order_items", shapes.OrderItem)
     _put(copy, folder, ENTRIES, "mailing_list_entries", shapes.MailingListEntry)
-    apply(copy, _answers(folder), tell=partial(tell, "custom_fields"))
+    answers = "custom_field_answers"
+    apply(copy, _answers(folder), f"{answers}.csv", tell=partial(tell, "custom_fields"))
 
 
 def _put(copy: Copy, folder: Path, table: Table, name: str, shape: type[Any]) -> None:

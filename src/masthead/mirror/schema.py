@@ -5,7 +5,15 @@ from collections.abc import Iterator, Mapping
 from masthead.mirror import amounts
 from masthead.mirror.comments import of_columns, of_table
 from masthead.mirror.dialects import DIALECTS, Dialect
-from masthead.mirror.tables import CHANGED_AT, ENDED_AT, TABLES, UNEARNED, Table, not_null
+from masthead.mirror.tables import (
+    CHANGED_AT,
+    ENDED_AT,
+    SET_ASIDE,
+    TABLES,
+    UNEARNED,
+    Table,
+    not_null,
+)
 from masthead.mirror.versions import history_of
 
 STATE_TABLE = "mirror"
@@ -32,12 +40,13 @@ def expected(dialect: Dialect, *, history: bool, unearned: bool) -> dict[str, li
     found = {table.name: columns_of(table, dialect) for table in tables}
     if history:
         found |= {history_of(t): [*found[t.name], ENDED_AT] for t in tables}
+    found[SET_ASIDE.name] = columns_of(SET_ASIDE, dialect)
     return found | {STATE_TABLE: list(STATE_COLUMNS), BUNDLES: list(_BUNDLES_COLUMNS)}
 
 
 def described(name: str) -> Mapping[str, str]:
     """Return what each column of a table of files means; nothing for another table."""
-    for table in (*TABLES, UNEARNED):
+    for table in (*TABLES, UNEARNED, SET_ASIDE):
         columns = columns_of(table, DIALECTS["duckdb"])
         if name == table.name:
             return of_columns(table, columns)
@@ -58,6 +67,7 @@ def script(dialect: Dialect, *, history: bool, unearned: bool) -> str:
         created += _table(table, dialect)
         if history:
             created += _table(table, dialect, is_history=True)
+    created += _table(SET_ASIDE, dialect)
     created.append(f"{dialect.create_view} {BUNDLES} AS {BUNDLES_QUERY};")
     return "\n".join(created)
 

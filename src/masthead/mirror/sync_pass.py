@@ -6,16 +6,17 @@ If it is killed, the copy stays as the last pass left it. The first pass loads t
 snapshot, or without a snapshot what the interface has (``without_snapshot.py``).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from masthead.client import Changes, Client, Deletions
 from masthead.client.requests import ALL_ENTITIES
+from masthead.contract.operations import OPERATIONS, SNAPSHOT
 from masthead.errors import (
     BadUsage,
     MastheadError,
@@ -24,7 +25,7 @@ from masthead.errors import (
     TooManyRequests,
     TooOld,
 )
-from masthead.mirror.applying import BATCH_RECORDS, Applied, apply, apply_deletions
+from masthead.mirror.applying import BATCH_RECORDS, Applied, apply, apply_deletions, restore_odd
 from masthead.mirror.database import Copy, State, Tell
 from masthead.mirror.from_export import load_export
 from masthead.mirror.records import ids_of
@@ -34,6 +35,7 @@ from masthead.mirror.tables import (
     OPTIONS,
     UNEARNED,
     Row,
+    SetAside,
     entity_named,
     kept,
     rows_of_definitions,
@@ -43,6 +45,8 @@ from masthead.mirror.without_snapshot import (
     FEED_REACHES,
     LACKING,
     LACKING_SINCE,
+    LISTED_BY,
+    OFFERED_BY,
     listed,
     offered_of,
     subscriptions_of,
@@ -58,6 +62,8 @@ _OVERLAP = timedelta(minutes=5)
 _OF_SUBSCRIBERS = {"customfields", "subscriptions"}
 """The entities that a service without a snapshot shows only for a subscriber."""
 
+_CHANGES = OPERATIONS["changes"].path
+_ENTRIES_OF = OPERATIONS["download_mailing_list"].path
 _SUBSCRIPTIONS = entity_named("subscriptions").tables[0]
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
@@ -70,6 +76,8 @@ class Pass(NamedTuple):
     """The result of a pass: how many records it wrote and removed, the lists, the new state.
 
     ``full_load`` is the reason why it loaded everything, EMPTY or TOO_OLD; None if it did not.
+    ``new_aside`` are the records that it set aside, without those that were so before,
+    ``set_aside`` is the number of all that are now.
     """
 
     records: int
@@ -77,6 +85,8 @@ class Pass(NamedTuple):
     lists: int
     state: State
     full_load: str | None
+    new_aside: Sequence[SetAside]
+    set_aside: int
 
 
 class _TooLongAgo(Exception):
@@ -108,6 +118,7 @@ class Mirror:
                 "entity subscribers too"
             )
         self.copy = copy
+        client.omit_odd_records(copy.aside.note)
         self.tell = tell
         self._base_url = base_url.rstrip("/")
         self._key = key
@@ -186,7 +197,7 @@ class Mirror:
             with self.client.changes(before.changed_since, self.entities) as changes:
                 if changes.is_date and datetime.fromisoformat(changes.through) - since >= _WINDOW:
                     raise _TooLongAgo
-                applied = self._apply(changes)
+                applied = self._apply(changes, _CHANGES)
             # A pass requests paths outside the interface only from Masthead.
             deletions = None if changes.is_date else deletions_since(self.client, before)
             if deletions:
@@ -211,20 +222,27 @@ class Mirror:
         if snapshot := _if_offered(partial(self.client.snapshot, self.entities)):
             with snapshot:
                 self.copy.clear()
-                applied = self._apply(snapshot)
+                applied = self._apply(snapshot, SNAPSHOT.path)
+            restore_odd(self.copy)
             return self._finish(_next_time(snapshot), applied, before=before, full_load=reason)
         self.client.send_bodies_if_needed()
         lacking = LACKING
         if before:
             since = LACKING_SINCE.format(before.changed_since)
             lacking = f"{before.lacking}; {since}" if before.lacking else since
-        shown = self._apply(listed(self.client)).records if "subscribers" in self.entities else 0
+        shown = 0
+        if "subscribers" in self.entities:
+            shown = self._apply(listed(self.client), LISTED_BY).records
         with self.client.changes(datetime.now(UTC) - FEED_REACHES, self.entities) as changes:
-            applied = self._apply(changes)
-        known = ids_of(self.copy, entity_named("subscribers"))
-        offered = self._apply(offered_of(self.client, known, self.entities))
-        applied.records += shown + offered.records
-        applied.subscriber_ids |= offered.subscriber_ids
+            applied = self._apply(changes, _CHANGES)
+        subscribers = entity_named("subscribers")
+        known, odd = ids_of(self.copy, subscribers), self.copy.aside.ids(subscribers.tables[0])
+        applied.records += shown
+        for name in filter(self.entities.__contains__, OFFERED_BY):
+            offered = offered_of(self.client, self.copy.aside, chain(known, odd), name)
+            found = self._apply(offered, OFFERED_BY[name])
+            applied.records += found.records
+            applied.subscriber_ids |= found.subscriber_ids
         through = _next_time(changes)
         return self._finish(through, applied, before=before, lacking=lacking, full_load=reason)
 
@@ -251,19 +269,26 @@ class Mirror:
         if state != before:
             self.copy.keep_state(state)
         lists = len(applied.mailing_list_ids)
-        return Pass(applied.records, applied.removed, lists, state, full_load)
+        aside = self.copy.aside
+        new, left = aside.new(), len(aside.left())
+        return Pass(applied.records, applied.removed, lists, state, full_load, new, left)
 
-    def _apply(self, records: Iterable[Any]) -> Applied:
-        return apply(self.copy, records, tell=lambda count: self.tell("records", count))
+    def _apply(self, records: Iterable[Any], request: str) -> Applied:
+        return apply(self.copy, records, request, tell=lambda count: self.tell("records", count))
 
     def _keep_definitions(self) -> None:
         """Write the definitions of custom fields and their options if they have changed."""
+        for table in (DEFINITIONS, OPTIONS):
+            self.copy.aside.forget(table)
         found = rows_of_definitions(self.client.list_custom_fields())
-        for table, rows in zip((DEFINITIONS, OPTIONS), found, strict=True):
+        odd = self.copy.aside.ids(DEFINITIONS)
+        for table, of_table in zip((DEFINITIONS, OPTIONS), found, strict=True):
+            rows = self.copy.held(table, of_table, OPERATIONS["list_custom_fields"].path)
             key = [field.name for field in table.columns[1 : table.key]]
-            if list(self.copy.rows(table, None, key)) != rows:
+            if [row for row in self.copy.rows(table, None, key) if row[0] not in odd] != rows:
                 self.copy.remove_all(table)
                 self.copy.put(table, None, rows)
+                self.copy.restore(table, odd)
 
     def _keep_unearned(self, subscriber_ids: set[int]) -> None:
         """Write the unearned revenue of these subscribers, or of all if the copy has none yet."""
@@ -279,15 +304,21 @@ class Mirror:
                 for subscriber_id in batch
                 for found in subscriptions_of(self.client, subscriber_id) or ()
             }
-            self.copy.put(UNEARNED, list(rows), rows.values())
+            held = self.copy.held(UNEARNED, list(rows.values()), OFFERED_BY["subscriptions"])
+            self.copy.put(UNEARNED, [row[0] for row in held], held)
             self.tell("unearned revenue", len(rows))
 
     def _keep_entries(self, mailing_list_id: int) -> None:
-        self.copy.put(ENTRIES, [mailing_list_id], ())
+        within = (mailing_list_id,)
+        self.copy.aside.forget(ENTRIES, f"{mailing_list_id}/")
+        self.copy.put(ENTRIES, within, ())
         entries = entries_of(self.client, mailing_list_id)
         while batch := list(islice(entries, BATCH_RECORDS)):
-            by_id = {row[1]: row for row in batch}  # the later one counts, as in the feed
-            self.copy.put(ENTRIES, list(by_id), by_id.values(), within=(mailing_list_id,))
+            rows = self.copy.held(ENTRIES, batch, _ENTRIES_OF.format(mailing_list_id=within[0]))
+            by_id = {row[1]: row for row in rows}  # the later one counts, as in the feed
+            self.copy.put(ENTRIES, list(by_id), by_id.values(), within=within)
+        odd = self.copy.aside.ids(ENTRIES, f"{mailing_list_id}/")
+        self.copy.restore(ENTRIES, odd, within=within)
 
 
 def opened_account(client: Client, key: str) -> int | None:

@@ -15,6 +15,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from masthead.contract import kinds, shapes
 from masthead.contract.kinds import Kind, Many, Missing
 from masthead.contract.shapes import Field, fields_of
@@ -27,6 +29,9 @@ CHANGED_AT = "changed_at"
 
 ENDED_AT = "ended_at"
 """The column of each history with the time until when the copy had the row so."""
+
+_DIGITS_MAX = 1_000
+"""More digits in an amount are none that anybody means, and could fill the memory."""
 
 _TIME_OF_CHANGE = "modified_date"
 """The column of subscribers that the service fills a moment after the change itself."""
@@ -82,6 +87,35 @@ OPTIONS = _table("custom_field_options", shapes.CustomFieldOption, _FIELD, key=2
 ENTRIES = _table(
     "mailing_list_entries", shapes.MailingListEntry, fields_of(shapes.ListDownload)[:1], key=2
 )
+
+
+class SetAside(NamedTuple):
+    """A record that the copy could not take, as in a row of the table ``set_aside``.
+
+    ``table_name`` and ``record_id`` name the record as in the output of ``verify``. ``field`` is
+    the first odd field, ``value`` its JSON, ``request`` the path of the request.
+    """
+
+    table_name: str
+    record_id: str
+    field: str
+    value: str
+    request: str
+
+    @property
+    def has_valid_id(self) -> bool:
+        """Whether the id is one. Other text in its place may be personal."""
+        return self.record_id.replace("/", "").isdecimal()
+
+
+SET_ASIDE = Table(
+    "set_aside",
+    tuple(Field(name, kinds.Text(), Missing.NEVER) for name in SetAside._fields),
+    2,
+    (),
+    SetAside,
+)
+"""The records that the copy could not take (rules, "Mirror: records set aside")."""
 
 ENTITIES = (
     Entity(
@@ -188,7 +222,10 @@ def number_as_text(value: Decimal | float) -> str:
 
     Raises MastheadError if the number is too big for a double.
     """
-    double = float(value)
+    try:
+        double = float(value)
+    except OverflowError:
+        double = math.inf
     if not math.isfinite(double):
         raise MastheadError("the copy cannot hold a number that is too big for a double")
     text = format(Decimal(repr(double)), "f")
@@ -216,6 +253,24 @@ def kept(table: Table) -> Callable[[Row], Row]:
     return keep if changes else lambda row: row
 
 
+def unkept_field(record: Struct) -> tuple[str, Any] | None:
+    """Return the first field of a record that :func:`kept` refuses, and its value, or None.
+
+    The name of a field in a nested record has that of the list before it.
+    """
+    for field in fields_of(type(record)):
+        value = getattr(record, field.name)
+        if isinstance(field.kind, Many):
+            for found in filter(None, map(unkept_field, value or ())):
+                return f"{field.name}.{found[0]}", found[1]
+        elif value is not None and type(field.kind) in _KEPT_AS:
+            try:
+                _KEPT_AS[type(field.kind)](value)
+            except MastheadError:
+                return field.name, value
+    return None
+
+
 def _date(value: date) -> str:
     return value.isoformat()
 
@@ -225,6 +280,8 @@ def _time(value: datetime) -> str:
 
 
 def _exact(value: Decimal) -> str:
+    if abs(value.adjusted()) > _DIGITS_MAX:
+        raise MastheadError("the copy cannot hold an amount of so many digits")
     return format(value or value.copy_abs(), "f")
 
 

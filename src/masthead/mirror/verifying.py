@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple, Unpack
 
 from masthead.client import ChangedRecord, Client, SubscriberFilters
-from masthead.contract.operations import LIMIT_MAX
+from masthead.contract.operations import LIMIT_MAX, OPERATIONS, SNAPSHOT
 from masthead.contract.shapes import AnswerRecord, ChangedSubscriber
 from masthead.errors import ServiceError
-from masthead.mirror.applying import apply, in_batches, remove_records
+from masthead.mirror.applying import apply, held_rows, in_batches, remove_records
 from masthead.mirror.database import State
 from masthead.mirror.records import digest_of, rows_by_owner, shown_of
 from masthead.mirror.sync_pass import Mirror, deletions_since, entries_of, is_not_there
@@ -26,12 +26,14 @@ from masthead.mirror.tables import (
     UNEARNED,
     Entity,
     Row,
+    SetAside,
     Table,
     entity_named,
-    rows_of,
 )
 from masthead.mirror.without_snapshot import (
     FEED_REACHES,
+    LISTED_BY,
+    OFFERED_BY,
     listed,
     offered_of,
     subscriptions_of,
@@ -66,12 +68,14 @@ class Verified(NamedTuple):
 
     ``not_compared`` says what the service cannot return, and what the copy lacks since its first
     pass; None: everything was compared. ``repaired`` are the differences that have been repaired.
+    ``set_aside`` are the records that the copy cannot take, which are no differences.
     """
 
     counts: Mapping[str, int]
     differences: list[Difference]
     not_compared: str | None
     repaired: list[Difference]
+    set_aside: list[SetAside]
 
 
 def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
@@ -82,7 +86,10 @@ def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
     :meth:`Mirror.run` does.
     """
     state = mirror.run().state
+    aside = mirror.copy.aside
     with mirror.copy.writing() if repair else mirror.copy.reading():
+        if repair:
+            aside.forget_without_id()
         state = mirror.copy.state() or state
         comparison = _Comparison(mirror, repairs=repair)
         comparison.run(state)
@@ -92,13 +99,15 @@ def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
             repaired = comparison.found
             comparison = _Comparison(mirror)
             comparison.run(state)
+        set_aside = sorted(aside.left().values())
     not_compared = None
     if not comparison.has_digests:
         not_compared = f"{_NOT_SHOWN}; {state.lacking}" if state.lacking else _NOT_SHOWN
     elif mirror.copy.has(UNEARNED):
         not_compared = "paid_issues_left and unearned_revenue, which no digest contains"
     found = comparison.found
-    return Verified(comparison.counts, sorted(found), not_compared, sorted(repaired - found))
+    repaired -= found
+    return Verified(comparison.counts, sorted(found), not_compared, sorted(repaired), set_aside)
 
 
 class _Comparison:
@@ -131,6 +140,12 @@ class _Comparison:
             self._count_definitions()
         if self.found:
             self._leave_out_what_changed(state)
+        odd = self._copy.aside.left()
+        self.found = {
+            difference
+            for difference in self.found
+            if (difference.table, "/".join(map(str, difference.id))) not in odd
+        }
 
     def remove_extra(self) -> None:
         """Remove the records that were found only in the copy."""
@@ -151,7 +166,7 @@ class _Comparison:
         if (own.count, own.hex()) == digest:
             return
         with self._client.snapshot([entity.name]) as snapshot:
-            self._compare(snapshot)
+            self._compare(snapshot, SNAPSHOT.path)
         for own_table in entity.tables:
             for key in self._copy.owners(own_table):
                 if key not in self._shown[table]:
@@ -161,19 +176,21 @@ class _Comparison:
         """Compare with all that the interface returns, and find records that do not exist there."""
         deleted: set[int] = set()
         if "subscribers" in self._entities:
-            self._compare(listed(self._client))
+            self._compare(listed(self._client), LISTED_BY)
             shown = self._shown[_SUBSCRIBERS]
             others = [row for row in self._copy.rows(_SUBSCRIBERS, None) if row[0] not in shown]
             deleted.update(row[0] for row in others if row[_DELETE_DATE] is not None)
-            known = sorted(shown.union(row[0] for row in others))
-            self._compare(self._looked_up(others))
-            offered = offered_of(self._client, known, self._entities)
-            self._compare(offered, is_shown_alone=True)
+            odd = self._copy.aside.ids(_SUBSCRIBERS)
+            known = sorted(shown.union((row[0] for row in others), odd))
+            self._compare(self._looked_up(others), LISTED_BY)
+            for name in filter(self._entities.__contains__, OFFERED_BY):
+                offered = offered_of(self._client, self._copy.aside, known, name)
+                self._compare(offered, OFFERED_BY[name], is_shown_alone=True)
         since = datetime.now(UTC) - FEED_REACHES
         with self._client.changes(since, self._entities) as changes:
-            self._compare(changes)
+            self._compare(changes, OPERATIONS["changes"].path)
         if "orders" in self._entities:
-            self._compare(self._known_orders())
+            self._compare(self._known_orders(), OPERATIONS["get_order"].path)
         if "subscriptions" in self._entities:
             self._find_denied_subscriptions(deleted)
         for table in self._shown:
@@ -200,7 +217,7 @@ class _Comparison:
     def _known_orders(self) -> Iterator[ChangedRecord]:
         """Yield the orders of the copy that the service has, and report the others."""
         for order_id in array("q", self._copy.owners(_ORDERS)):
-            order = unless_unknown(self._client.get_order, order_id)
+            order = unless_unknown(self._copy.aside.unless_odd, self._client.get_order, order_id)
             if order is None:
                 self._find(_ORDERS, "extra", order_id)
             else:
@@ -225,7 +242,12 @@ class _Comparison:
         for mailing_list_id in sorted({*self._copy.owners(_LISTS), *self._copy.owners(ENTRIES)}):
             own = {row[: ENTRIES.key]: row for row in self._copy.rows(ENTRIES, [mailing_list_id])}
             right = {}
-            for row in entries_of(self._client, mailing_list_id):
+            self._copy.aside.forget(ENTRIES, f"{mailing_list_id}/")
+            request = OPERATIONS["download_mailing_list"].path.format(
+                mailing_list_id=mailing_list_id
+            )
+            shown = list(entries_of(self._client, mailing_list_id))
+            for row in self._copy.held(ENTRIES, shown, request):
                 self.counts[ENTRIES.name] += 1
                 kept = own.pop(row[: ENTRIES.key], None)
                 if kept != row:
@@ -266,19 +288,22 @@ class _Comparison:
                 for deletion in deletions:
                     leave_out(entity_named(deletion.entity), [deletion.id])
 
-    def _compare(self, records: Iterable[ChangedRecord], *, is_shown_alone: bool = False) -> None:
-        """Compare records with the copy's.
+    def _compare(
+        self, records: Iterable[ChangedRecord], request: str, *, is_shown_alone: bool = False
+    ) -> None:
+        """Compare records with the copy's; ``request`` is the path that shows them.
 
         With ``is_shown_alone``, the records do not come from the feed. Then empty records that the
         copy lacks are ignored: they belong to new subscribers without answers.
         """
         for entity, batch in in_batches(records):
             table = entity.tables[0]
-            own = [rows_by_owner(self._copy, each, sorted(batch)) for each in entity.tables]
+            held = held_rows(self._copy, entity, batch, request)
+            own = [rows_by_owner(self._copy, each, sorted(held)) for each in entity.tables]
             right = []
-            for key, record in batch.items():
+            for key, shown in held.items():
+                record = batch[key]
                 kept = [rows.get(key, ()) for rows in own]
-                shown = list(rows_of(entity)(record))
                 if shown[0] and not kept[0]:
                     if not (is_shown_alone and _is_empty(record)):
                         self._find(table, "missing", key)
@@ -287,8 +312,9 @@ class _Comparison:
                     self._find(table, "different", key)
                     right.append(record)
             if self._repairs:
-                apply(self._copy, right)
-            self._shown[table].update(batch)
+                apply(self._copy, right, request)
+            self._copy.aside.took(table, held)
+            self._shown[table].update(held)
             self._tell(table.name, len(self._shown[table]))
 
     def _find(self, table: Table, status: str, *key: int) -> None:

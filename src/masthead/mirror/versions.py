@@ -69,6 +69,16 @@ class Versions:
             self.take(table)
         self._takes = False
 
+    def restore(self, table: Table, where: str, **values: int | str) -> int:
+        """Insert again rows that are kept aside, unless the table has their keys."""
+        if table not in self._taken:
+            return 0
+        return self._connection.change(
+            f"INSERT INTO {table.name} SELECT r.* FROM {_aside(table)} AS r {where} AND NOT EXISTS "
+            f"(SELECT 1 FROM {table.name} AS t WHERE {_same(table, 't', 'r')})",
+            **values,
+        )
+
     def settle(self, histories: Collection[str]) -> set[str]:
         """End the transaction's part; return the names of the histories that got rows.
 

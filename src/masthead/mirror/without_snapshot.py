@@ -5,14 +5,14 @@ addresses, purchases, list downloads and deleted subscribers come only from the 
 period that it has.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
-from itertools import islice
 from typing import TypeVar, Unpack
 
 from msgspec.structs import asdict
 
 from masthead.client import ChangedRecord, Client, SubscriberFilters
+from masthead.contract.operations import OPERATIONS
 from masthead.contract.shapes import (
     AnswerRecord,
     ChangedSubscriber,
@@ -20,7 +20,7 @@ from masthead.contract.shapes import (
     Subscription,
 )
 from masthead.errors import ServiceError
-from masthead.mirror.applying import BATCH_RECORDS
+from masthead.mirror.aside import Aside
 
 FEED_REACHES = timedelta(days=5) - timedelta(minutes=5)
 """The period requested from the change feed: its five days, less a tolerance for clocks."""
@@ -34,6 +34,13 @@ LACKING_SINCE = (
     "the service has no snapshot: changes of addresses, purchases, list downloads and orders "
     "between {} and five days before the copy went on are not in it"
 )
+
+LISTED_BY = OPERATIONS["search_subscribers"].path
+OFFERED_BY = {
+    "subscriptions": OPERATIONS["list_subscriptions"].path,
+    "customfields": OPERATIONS["get_custom_field_answers"].path,
+}
+"""The path that shows each of these entities, for a subscriber."""
 
 _NOT_IN_THE_FEED = {"paid_issues_left", "unearned_revenue"}
 _NOT_FOUND = 404
@@ -51,20 +58,21 @@ def listed(client: Client, **filters: Unpack[SubscriberFilters]) -> Iterator[Cha
 
 
 def offered_of(
-    client: Client, subscriber_ids: Iterable[int], entities: Container[str]
+    client: Client, aside: Aside, subscriber_ids: Iterable[int], entity: str
 ) -> Iterator[ChangedRecord]:
-    """Yield the subscriptions and answers of the subscribers that the service knows.
+    """Yield the subscriptions or the answers of the subscribers that the service knows.
 
-    Subscriptions or answers that are not among the ``entities`` are not requested.
+    ``entity`` is one of :data:`OFFERED_BY`. Odd records are set aside.
     """
-    remaining = iter(subscriber_ids)
-    while ids := list(islice(remaining, BATCH_RECORDS)):
-        for subscriber_id in ids if "subscriptions" in entities else ():
+    for subscriber_id in subscriber_ids:
+        if entity == "subscriptions":
             for found in subscriptions_of(client, subscriber_id) or ():
                 shown = {k: v for k, v in asdict(found).items() if k not in _NOT_IN_THE_FEED}
                 yield ChangedSubscription(subscriber_id=subscriber_id, **shown)
-        for subscriber_id in ids if "customfields" in entities else ():
-            answers = unless_unknown(client.get_custom_field_answers, subscriber_id)
+        else:
+            answers = unless_unknown(
+                aside.unless_odd, client.get_custom_field_answers, subscriber_id
+            )
             if answers is not None:
                 yield AnswerRecord(subscriber_id, answers)
 
