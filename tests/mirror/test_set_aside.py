@@ -150,6 +150,21 @@ def test_lists_that_have_an_odd_record_show_the_others(other: OtherService, kept
 
 
 @ON_SQLITE
+def test_what_a_full_page_with_an_odd_record_does_not_show_is_not_called_extra(
+    other: OtherService, kept: Kept
+) -> None:
+    """decisions, "Digest": where the list has no further page, it does not show them."""
+    for number in range(1000, 1120):
+        other.put("subscriptions", subscription(number, 1))
+    kept.update(other)
+    for number in range(1000, 1120):
+        other.changed_at["subscriptions", number] -= LONG_AGO
+    other.put("subscriptions", subscription(1000, 1, issues="few"), LONG_AGO)
+    assert kept.verify(other, repair=True).differences == []
+    assert len(kept.column("SELECT subscription_id FROM subscriptions")) == 3 + 120
+
+
+@ON_SQLITE
 def test_a_key_that_is_none_stays_until_a_repair_finds_it_no_more(
     other: OtherService, kept: Kept
 ) -> None:

@@ -6,7 +6,7 @@ differs. With another service, the copy is compared with all that the interface 
 
 from array import array
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import UTC, datetime
 from typing import NamedTuple, Unpack
 
@@ -207,8 +207,8 @@ class _Comparison:
             )
             this = [subscriber for subscriber in found if subscriber.subscriber_id == key]
             yield from this
-            # A full page proves nothing, since a service may have no further pages.
-            if not this and row[_DELETE_DATE] is None and len(found) != LIMIT_MAX:
+            is_shown = this or row[_DELETE_DATE] is not None
+            if not is_shown and not self._may_be_cut(_SUBSCRIBERS, found):
                 self._find(_SUBSCRIBERS, "extra", key)
 
     def _found(self, **filters: Unpack[SubscriberFilters]) -> list[ChangedSubscriber]:
@@ -232,9 +232,16 @@ class _Comparison:
         ]
         for subscription_id, subscriber_id in unseen:
             shown = subscriptions_of(self._client, subscriber_id)
-            # A full page proves nothing, since a service may have no further pages.
-            if shown is not None and len(shown) != LIMIT_MAX:
+            if shown is not None and not self._may_be_cut(_SUBSCRIPTIONS, shown):
                 self._find(_SUBSCRIPTIONS, "extra", subscription_id)
+
+    def _may_be_cut(self, table: Table, found: Sized) -> bool:
+        """Return whether a list may have had a full page; the odd records are not in it.
+
+        A full page proves nothing, since a service may have no further pages.
+        """
+        odd = sum(name == table.name for name, _ in self._copy.aside.left())
+        return len(found) <= LIMIT_MAX <= len(found) + odd
 
     def _compare_entries(self) -> None:
         """Compare the entries of every list download."""
