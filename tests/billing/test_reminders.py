@@ -159,7 +159,7 @@ def test_nobody_is_reminded_who_is_with_the_bank_disputes_or_is_deleted(bureau: 
     bureau.to(FIRST)
     erasure.erase(bureau.books, 3, "earn", leave_traces=True)
     assert reminders.send(bureau.books).sentence == (
-        "nothing was changed: nobody is due for a reminder; no payment was read yet"
+        "nobody is due for a reminder; no payment was read yet"
     )
     disputes.settle(bureau.books, two, is_upheld=False)
     assert [each.subscriber_id for each in reminders.due(bureau.books).letters] == [2]

@@ -86,10 +86,7 @@ class Sent(NamedTuple):
     @property
     def sentence(self) -> str:
         """What was recorded, and up to which day payments were read."""
-        said = _sentence(self.letters, self.write_offs, self.read_until, self.currency)
-        if not self.letters and not self.write_offs:
-            return f"nothing was changed: {said}"
-        return said
+        return _sentence(self.letters, self.write_offs, self.read_until, self.currency)
 
 
 def _sentence(
