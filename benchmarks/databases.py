@@ -26,6 +26,7 @@ _DEFAULTS = {
     "synchronous_commit": "on",
     "shared_buffers": "128MB",
     "max_wal_size": "1GB",
+    "vacuum_truncate": "on",
 }
 """PostgreSQL's own defaults; the server of the tests uses other values."""
 

@@ -22,7 +22,7 @@ SECONDS_MAX = 300
 @pytest.mark.parametrize(
     "name",
     [
-        *("imports", "complete", "mapped", "growth", "feed", "filters", "console"),
+        *("imports", "complete", "mapped", "growth", "feed", "filters", "console", "sizes"),
         "billing-documents",
         "billing-bank",
         "billing-pages",

@@ -35,6 +35,7 @@ GROUPS = (
             "postgresql": "PostgreSQL: roles, poolers, replicas, several machines",
             "patroni": "Failover with Patroni",
             "security": "Security: what is protected from whom, and how",
+            "sizing": "Sizing: which machine, how much disk, how many workers",
             "performance": "Performance: what has been measured",
         },
     ),
