@@ -118,7 +118,7 @@ test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	@.ci/pgbouncer
 	@.ci/typescript
-	$(BIN)/pytest -n 2 --dist worksteal tests/system $(ARGS)
+	$(BIN)/pytest -n 2 --dist worksteal --timeout 1100 tests/system $(ARGS)
 
 # These tests use every package, except the ASGI servers that only tests use.
 WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \

@@ -33,7 +33,7 @@ FLAGS = (
     "--disable-sync",
     "--window-size=1200,2000",
 )
-WAIT_SECONDS_MAX = 90
+WAIT_SECONDS_MAX = 180
 _NO_JAVASCRIPT = {"profile.managed_default_content_settings.javascript": 2}
 
 AXE = Path(ROOT, ".venv", "typescript", "node_modules", "axe-core", "axe.min.js")
@@ -60,6 +60,8 @@ class Browser:
             options.add_experimental_option("prefs", _NO_JAVASCRIPT)
         options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
         self._driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+        self._driver.set_script_timeout(WAIT_SECONDS_MAX)
+        self._driver.command_executor.client_config.timeout = 2 * WAIT_SECONDS_MAX
         replaced = (failures.StaleElementReferenceException,)
         self._wait = wait.WebDriverWait(self._driver, WAIT_SECONDS_MAX, ignored_exceptions=replaced)
 

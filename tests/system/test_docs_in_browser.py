@@ -106,6 +106,8 @@ def test_on_the_demo_one_click_and_every_request_that_is_filled_in_has_an_answer
     browser.click("#use-demo")
     for operation in (*OPERATIONS.values(), *EXTENSIONS):
         status, body = execute(browser, operation.name)
+        # The page takes ever longer for a click while it shows all responses.
+        browser.click(f"[id$=-{operation.name}] .opblock-summary-control")
         assert (operation.name, status) == (operation.name, "200")
         assert body not in {"[]", "{}"}
     assert json.loads(execute(browser, "health")[1]) == {"status": "ok"}
