@@ -195,8 +195,8 @@ _OF_ONE_SHAPE: dict[type, dict[str, str]] = {
         "is_gift": '`"1"` if it was bought for somebody else, else `"0"`.',
     },
     shapes.ListDownload: {
-        "name": "The name of the list: the publication and the issue. A gap list has that of its "
-        "main list.",
+        "name": "The name of the list: the publication and the issue. A gap list has the name "
+        "of its main list.",
         "status": "How far the list is. Only a list that is `Complete` has all of its entries. "
         "Others are `Pending`, `Generating`, `Generating Galley`, `Error`, `Auto-renewal Pending`, "
         "`Auto-renewal Processing` and `Auto-renewal Complete`; more may be added.",

@@ -31,7 +31,7 @@ ENDED_AT = "ended_at"
 """The column of each history with the time until when the copy had the row so."""
 
 _DIGITS_MAX = 1_000
-"""More digits in an amount are none that anybody means, and could fill the memory."""
+"""An amount with more digits is refused: written out, it could fill the memory."""
 
 _TIME_OF_CHANGE = "modified_date"
 """The column of subscribers that the service fills a moment after the change itself."""
