@@ -188,6 +188,6 @@ def test_two_operators_send_the_reminders_once(bureau: Desk) -> None:
     beside.join()
     assert sorted(each.partition(":")[0] for each in done) == [
         "1 letter for 12.84 USD, with fees of 5.00 USD; level 2",
-        "nothing was changed",
+        "nobody is due for a reminder; no payment was read yet",
     ]
     assert sent(bureau) == [(1, 1, FIRST, 0), (1, 2, SECOND, 500)]
