@@ -118,7 +118,7 @@ test-system: install-dev .venv/system.installed
 	@.ci/system-tools
 	@.ci/pgbouncer
 	@.ci/typescript
-	$(BIN)/pytest -n 2 --dist worksteal --timeout 1100 tests/system $(ARGS)
+	$(BIN)/pytest -n $(or $(PROCESSES),2) --dist worksteal --timeout 1100 tests/system $(ARGS)
 
 # These tests use every package, except the ASGI servers that only tests use.
 WITH_OLDEST = tests/client $(wildcard tests/api/test_golden_*.py) \
@@ -132,7 +132,7 @@ test-oldest: .venv/oldest/installed
 	.venv/oldest/bin/pytest -n $(N) --dist worksteal $(or $(ARGS),$(WITH_OLDEST))
 
 test-pipelines: .venv/pipelines/installed
-	.venv/pipelines/bin/pytest -n 2 --dist worksteal tests/pipelines $(ARGS)
+	.venv/pipelines/bin/pytest -n $(or $(PROCESSES),2) --dist worksteal tests/pipelines $(ARGS)
 
 # The PostgreSQL tests of Masthead's statements, also on a Citus cluster. Tests of files, folders
 # and parameters are left out; tests/citus has the mirror.

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from masthead.databases import sqlite
-from masthead.databases.postgresql import pool as postgresql_pool
 from masthead.store import postgresql
 from tests.feed.client import CopyDiffersError
 from tests.feed.faults import FAULTS, FAULTS_OF_SEVERAL_WRITERS
@@ -76,8 +75,6 @@ def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of a schedule runs in one thread: what is locked stays so, however long one waits."""
     monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
     monkeypatch.setattr(postgresql, "LOCK_TIMEOUT", "1ms")
-    # A new session is worth waiting for, however busy the machine is.
-    monkeypatch.setattr(postgresql_pool, "WAIT_FOR_CONNECTION_S_MAX", 30.0)
 
 
 @MORE_WITH_EVERY
