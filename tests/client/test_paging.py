@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.client import responses
+from masthead.client import pages
 from masthead.errors import ServiceError, UnexpectedResponse
 from tests.api.test_subscriptions import LOADED, expected
 from tests.client.service import Asked, Reply, Serve, forwarding, in_turn
@@ -189,11 +189,36 @@ def test_one_page_in_between_may_be_empty(connect: Connect, serve: Serve) -> Non
     assert all_ids(connect(serve(in_turn(page(link="<?b>; rel=next"), page())).url)) == []
 
 
+def odd_page(*ids: int, link: str = "") -> Reply:
+    """Return a page of subscribers of which none can be read."""
+    subscribers = [{"subscriber_id": number, "email": []} for number in ids]
+    return Reply(json.dumps({"subscribers": subscribers}), headers={"Link": link})
+
+
+def test_pages_of_odd_records_alone_are_not_empty(connect: Connect, serve: Serve) -> None:
+    """rules, "Client: pages that come again": such a page is known by its link."""
+    odd: list[object] = []
+    links = [odd_page(each, link=f"<?page={each}>; rel=next") for each in (1, 2, 3)]
+    client = connect(serve(in_turn(*links, page(4))).url)
+    client.omit_odd_records(lambda _, record: odd.append(record.record["subscriber_id"]))
+    assert all_ids(client) == [4]
+    assert odd == [1, 2, 3]
+
+
+def test_a_page_of_odd_records_that_comes_again_is_an_error(connect: Connect, serve: Serve) -> None:
+    service = serve(lambda asked: odd_page(1, link=f"<{asked.target}>; rel=next"))
+    client = connect(service.url)
+    client.omit_odd_records(lambda _path, _record: None)
+    with pytest.raises(UnexpectedResponse, match="the same page comes again"):
+        all_ids(client)
+    assert len(service.asked) == 2
+
+
 def test_pages_without_end_are_an_error(
     connect: Connect, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """rules, "Client: pages that come again": memory has a bound too."""
-    monkeypatch.setattr(responses, "_PAGES_MAX", 3)
+    monkeypatch.setattr(pages, "_PAGES_MAX", 3)
     numbers = count()
     service = serve(lambda _: page(number := next(numbers), link=f"<?after={number}>; rel=next"))
     with pytest.raises(UnexpectedResponse, match="the list has more than 3 pages"):

@@ -150,6 +150,19 @@ def test_lists_that_have_an_odd_record_show_the_others(other: OtherService, kept
 
 
 @ON_SQLITE
+def test_pages_of_odd_records_alone_do_not_stop_the_copy(other: OtherService, kept: Kept) -> None:
+    """rules, "Mirror: records set aside": a service may write a field of each in its own way."""
+    other.pages = True
+    for number in range(1000, 1300):
+        other.subscriber(number, LONG_AGO, email=["several", "addresses"])
+    other.subscriber(2000, LONG_AGO)
+    assert kept.update(other).set_aside == 300
+    assert kept.verify(other).differences == []
+    found = kept.column("SELECT subscriber_id FROM subscribers ORDER BY 1")
+    assert found == [1, 2, 3, 2000]
+
+
+@ON_SQLITE
 def test_what_a_full_page_with_an_odd_record_does_not_show_is_not_called_extra(
     other: OtherService, kept: Kept
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 import httpx2
 from tenacity import AsyncRetrying
 
-from masthead.client import limits, requests, responses
+from masthead.client import limits, pages, requests, responses
 from masthead.client.opening import opened_by_use
 from masthead.client.readers import (
     ChangedRecord,
@@ -244,8 +244,8 @@ class AsyncClient:
 
         return await AsyncRetrying(**self._retries)(attempt)
 
-    async def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
-        async def attempt() -> responses.Page[Result]:
+    async def _get_page(self, request: Request[list[Result]]) -> pages.Page[Result]:
+        async def attempt() -> pages.Page[Result]:
             return responses.page_of(request, await self._whole(request), self._tell_odd)
 
         return await AsyncRetrying(**self._retries)(attempt)
@@ -253,14 +253,14 @@ class AsyncClient:
     async def _pages(self, paged: PagedRequest[Result]) -> AsyncIterator[Result]:
         next_request: Request[list[Result]] | None = paged.first
         left = sys.maxsize if paged.limit is None else paged.limit
-        loop_check = responses.LoopCheck()
+        loop_check = pages.LoopCheck()
         while next_request and left > 0:
             page = await self._get_page(next_request)
             loop_check.check(next_request, page)
-            records, next_request = page
-            for record in records[:left]:
+            next_request = page.next_request
+            for record in page.records[:left]:
                 yield record
-            left -= len(records)
+            left -= len(page.records)
 
     async def _opened(
         self,

@@ -12,7 +12,7 @@ from decimal import InvalidOperation
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 from msgspec import Struct
@@ -25,6 +25,7 @@ from tenacity import (
 )
 
 from masthead import __version__
+from masthead.client.pages import Page
 from masthead.client.requests import SINCE_PATHS, Request
 from masthead.contract.decoding import NO_NUMBER, OddRecord, ReadsRecord, decoder, read_record
 from masthead.errors import (
@@ -50,9 +51,6 @@ _PASSING = (ServiceUnreachable, TooManyRequests)
 
 _OF_THE_BODY = {b"content-encoding", b"content-length", b"transfer-encoding"}
 _MESSAGE_CHARACTERS_MAX = 500
-_PAGES_MAX = 1_000_000
-"""A list with more pages counts as endless."""
-
 _RETRY_AFTER_MAX_S = 2.0**31
 """Greater numbers are lowered to this one (RFC 9111 section 1.2.2)."""
 
@@ -71,13 +69,6 @@ Shape = TypeVar("Shape", bound=Struct)
 
 TellsOdd = Callable[[str, OddRecord], None]
 """A function that is called with the path of a request and an odd record in its response."""
-
-
-class Page(NamedTuple, Generic[Result]):
-    """A page of a list: its records, and the request for the next page, if there is one."""
-
-    records: list[Result]
-    next_request: Request[list[Result]] | None
 
 
 class Through(NamedTuple):
@@ -281,7 +272,14 @@ def page_of(
 
     Raises ServiceError for any other response, and for a next page at another origin.
     """
-    records = result_of(request, response, tell)
+    omitted: list[OddRecord] = []
+
+    def omit(path: str, odd: OddRecord) -> None:
+        assert tell is not None
+        omitted.append(odd)
+        tell(path, odd)
+
+    records = result_of(request, response, omit if tell else None)
     link = _next_in(response.headers.get("Link", ""))
     if link is None:
         return Page(records, None)
@@ -291,32 +289,7 @@ def page_of(
     if place.path.rstrip("/") == request.path.rstrip("/"):
         # The service may not know the path prefix of a proxy in front of it.
         place = _full_url(response).copy_with(query=place.query)
-    return Page(records, request._replace(url=str(place), parameters={}))
-
-
-class LoopCheck:
-    """Detects lists whose links to the next page form a loop.
-
-    A list has a loop if two pages start with the same id, or if two empty pages have a next page.
-    """
-
-    def __init__(self) -> None:
-        self._first_ids: set[int | None] = set()
-
-    def check(self, request: Request[list[Any]], page: Page[Any]) -> None:
-        """Raise UnexpectedResponse for a repeated page, and for too many pages."""
-        if not page.records and not page.next_request:
-            return
-        first = page.records[0] if page.records else None
-        first_id = first and getattr(first, first.__struct_fields__[0])
-        if first_id in self._first_ids:
-            fault = "the same page comes again: its links to the next one lead in a circle"
-            raise UnexpectedResponse(request.path, 200, fault)
-        if len(self._first_ids) == _PAGES_MAX:
-            fault = f"the list has more than {_PAGES_MAX:,} pages"
-            raise UnexpectedResponse(request.path, 200, fault)
-        if page.next_request:
-            self._first_ids.add(first_id)
+    return Page(records, request._replace(url=str(place), parameters={}), bool(omitted))
 
 
 def _next_in(links: str) -> str | None:

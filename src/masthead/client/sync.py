@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar, Unpack
 import httpx2
 from tenacity import Retrying
 
-from masthead.client import limits, requests, responses
+from masthead.client import limits, pages, requests, responses
 from masthead.client.readers import (
     ChangedRecord,
     Deletion,
@@ -237,8 +237,8 @@ class Client:
 
         return Retrying(**self._retries)(attempt)
 
-    def _get_page(self, request: Request[list[Result]]) -> responses.Page[Result]:
-        def attempt() -> responses.Page[Result]:
+    def _get_page(self, request: Request[list[Result]]) -> pages.Page[Result]:
+        def attempt() -> pages.Page[Result]:
             return responses.page_of(request, self._whole(request), self._tell_odd)
 
         return Retrying(**self._retries)(attempt)
@@ -246,13 +246,13 @@ class Client:
     def _pages(self, paged: PagedRequest[Result]) -> Iterator[Result]:
         next_request: Request[list[Result]] | None = paged.first
         left = sys.maxsize if paged.limit is None else paged.limit
-        loop_check = responses.LoopCheck()
+        loop_check = pages.LoopCheck()
         while next_request and left > 0:
             page = self._get_page(next_request)
             loop_check.check(next_request, page)
-            records, next_request = page
-            yield from records[:left]
-            left -= len(records)
+            next_request = page.next_request
+            yield from page.records[:left]
+            left -= len(page.records)
 
     def _opened(
         self,
