@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 pytestmark = [ON_POSTGRESQL, ONE_SERVER]
 
-# Twenty thousand rows of the account 1 in each large table, two thousand of the account 2.
-MANY = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 20000 / (9 * a - 8)) AS n"
+# Ten thousand rows of the account 1 in each large table, one thousand of the account 2.
+MANY = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 10000 / (9 * a - 8)) AS n"
 SOME = "generate_series(1, 2) AS a, generate_series(1001, 1000 + 5000 / (9 * a - 8)) AS n"
 FEW = "generate_series(1, 2) AS a, generate_series(1001, 3000) AS n"
 ROWS = {
