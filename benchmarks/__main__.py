@@ -81,6 +81,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, help="repetitions (logins: pairs of requests)")
     parser.add_argument("--seconds", type=float, help="length of each measurement")
     parser.add_argument("--keep", metavar="FOLDER", help="of growth: keep its SQLite files here")
+    parser.add_argument(
+        "--readers",
+        type=int,
+        default=200,
+        help="of readers: how many use their pages at once; default: %(default)s",
+    )
     options = parser.parse_args()
     stores = options.stores.split(",")
     names = [name for given in options.names for name in GROUPS.get(given, [given])]
@@ -97,6 +103,7 @@ def main() -> None:
             options.rounds or benchmark.rounds,
             options.seconds or benchmark.seconds,
             options.keep,
+            options.readers,
         )
         size = f"{scale.subscribers:,} subscribers, {scale.rounds:,} rounds, {scale.seconds:g} s"
         print(f"## {name}\n\n{size}; {machine.description()}\n", flush=True)

@@ -1,10 +1,10 @@
 """How long the readers' pages take, and what they cost the interface beside them.
 
 First, one reader requests each page repeatedly, for another reader each time, without other load.
-Then 200 readers use their pages for a while: each reads a page for two to eight seconds before the
-next one. Meanwhile partners' requests use the interface of the same database, as before. Readers
-sign in with renewal codes, since Argon2 is made to take long. On PostgreSQL, each server has its
-role.
+Then 200 readers (``--readers``) use their pages for a while: each reads a page for two to eight
+seconds before the next one. Meanwhile partners' requests use the interface of the same database, as
+before. Readers sign in with renewal codes, since Argon2 is made to take long. On PostgreSQL, each
+server has its role.
 """
 
 import asyncio
@@ -29,9 +29,8 @@ from masthead.store import open_store
 from masthead.store.audit import Actor
 from tests.servers import as_readers
 
-READERS = 200
 PAUSE_S = 2.0, 8.0
-"""How many readers use the pages at once, and how long each reads a page, at least and at most."""
+"""How long a reader reads a page, at least and at most."""
 
 PAGE_MS = Budget(at_most=50)
 BUSY_MS = Budget(at_most=200)
@@ -156,8 +155,8 @@ def _measured(url: str, scale: Scale) -> Iterator[list[str]]:
             biggest = max(biggest, *(each.kb for each in answers))
         yield ["biggest page, kB", shown([biggest], 1, PAGE_KB)]
         readers = [
-            sign_in(port, nth_subscriber(number, READERS, scale.subscribers))
-            for number in range(READERS)
+            sign_in(port, nth_subscriber(number, scale.readers, scale.subscribers))
+            for number in range(scale.readers)
         ]
         paths = [f"/2/orders/{each.key}" for each in readers]
         before = generate_load(
@@ -168,7 +167,10 @@ def _measured(url: str, scale: Scale) -> Iterator[list[str]]:
         )
         refused = times.count(inf)
         parts = quantiles([time for time in times if time < inf], n=100)
-        yield [f"{READERS} readers at once: pages a second", f"{len(times) / scale.seconds:.0f}"]
+        yield [
+            f"{scale.readers} readers at once: pages a second",
+            f"{len(times) / scale.seconds:.0f}",
+        ]
         yield ["median, ms", f"{parts[49]:.1f}"]
         yield ["99th percentile, ms", shown([parts[98]], 1, BUSY_MS)]
         yield ["refused as too many, 503", str(refused)]

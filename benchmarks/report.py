@@ -16,6 +16,7 @@ class Scale(NamedTuple):
     rounds: int
     seconds: float
     keep: str | None = None
+    readers: int = 200
 
 
 class Budget(NamedTuple):
