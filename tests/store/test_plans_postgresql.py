@@ -73,7 +73,7 @@ ROWS = {
     "subscription_issues (account_id, subscription_id, issue_id)": (
         f"a, n, 1001 + n % 500 FROM {MANY}"
     ),
-    # More would be a made-up case: a stream compares each field with each option.
+    # As many as a large publisher has: a stream compares each field with each option.
     "custom_fields (account_id, field_id, type)": (
         "a, n, 'text' FROM generate_series(1, 2) AS a, generate_series(1001, 1200) AS n"
     ),

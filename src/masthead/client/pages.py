@@ -26,27 +26,28 @@ class LoopCheck:
     """Detects lists whose links to the next page form a loop.
 
     A list has a loop if two pages start with the same id, or if two empty pages have a next page.
-    A page without records, since all of its records are odd, is known by its link instead.
+    A page of which all records are omitted is known by its link to the next one.
     """
 
     def __init__(self) -> None:
-        self._first_ids: set[int | str | None] = set()
+        self._seen: set[int | str | None] = set()
+        """For each page, its first id, its link, or None for an empty page."""
 
     def check(self, request: Request[list[Any]], page: Page[Any]) -> None:
         """Raise UnexpectedResponse for a repeated page, and for too many pages."""
         if not page.records and not page.next_request:
             return
-        first_id: int | str | None = None
+        key: int | str | None = None
         if page.records:
             first = page.records[0]
-            first_id = getattr(first, first.__struct_fields__[0])
+            key = getattr(first, first.__struct_fields__[0])
         elif page.has_omitted and page.next_request:
-            first_id = page.next_request.url
-        if first_id in self._first_ids:
+            key = page.next_request.url
+        if key in self._seen:
             fault = "the same page comes again: its links to the next one lead in a circle"
             raise UnexpectedResponse(request.path, 200, fault)
-        if len(self._first_ids) == _PAGES_MAX:
+        if len(self._seen) == _PAGES_MAX:
             fault = f"the list has more than {_PAGES_MAX:,} pages"
             raise UnexpectedResponse(request.path, 200, fault)
         if page.next_request:
-            self._first_ids.add(first_id)
+            self._seen.add(key)
