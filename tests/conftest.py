@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from argon2 import PasswordHasher
 
-from masthead.databases.postgresql import pool
-from masthead.store import passwords, postgresql
-from tests import forks, long, no_processes
+from masthead.store import passwords
+from tests import forks, long, no_processes, patience
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
 from tests.postgres import EXTERNAL, Cluster, Databases, memory
@@ -46,11 +45,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 forks.expect(environment(""))
 
-
-# On a busy machine, a database and a new session may be late. What the limits of production do is
-# tested with servers of their own (tests/postgresql).
-pool.WAIT_FOR_CONNECTION_S_MAX = 30.0
-postgresql.READERS_SILENCE_S_MAX = postgresql.COUNTERS_SILENCE_S_MAX = 60.0
+patience.be_patient()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -5,7 +5,7 @@ arguments, environment, output and end. Most of what such a start costs is Pytho
 modules. A process that has done this, and nothing else, forks for each start instead, and the
 fork goes on as ``python -m masthead`` does. Only what a program imports at its start is not tried
 so, and what it leaves for the end of Python to take apart: that do the tests that start one with
-``subprocess``.
+``subprocess``. A fork also waits longer for a database that is late (tests/patience.py).
 
 ``python -m tests.forks N`` is that process; N is the number of a socket, from which it takes what
 it has to start until the other end is closed.
@@ -31,6 +31,8 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
+
+from tests import patience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -286,6 +288,7 @@ def _go_on() -> None:
     thirds of its time, since it has to copy each page that it touches.
     """
     status: object = 0
+    patience.be_patient()
     try:
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     except SystemExit as end:

@@ -48,6 +48,9 @@ LOG_LINE = re.compile(
 
 ROOT = Path(__file__).parents[1]
 MASTHEAD = [sys.executable, "-m", "masthead"]
+AS_INSTALLED = "masthead.__main__"
+"""The module of a server that is no fork: a new process, with the limits of production."""
+
 SERVES = re.compile(r"Masthead serves on (http://\S+)")
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from masthead import Client
     from tests.client.flavours import Connect
 
-SHORT_S = 0.3
+SHORT_S = 1.0
 BYTES_MAX = 1_000_000
 SINCE = "2026-11-21T00:00:00Z"
 LISTS = '{"list_downloads": []}'

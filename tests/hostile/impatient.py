@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from masthead.http_server import timeouts
 
-REQUEST_S_MAX = 1
-STALL_S_MAX = 2
+# Less than in production, and more than a busy machine lets a good client wait.
+REQUEST_S_MAX = 3
+STALL_S_MAX = 6
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from tests.postgresql.service import (
     url_on,
     wait_until,
 )
-from tests.servers import as_server, masthead, serving
+from tests.servers import AS_INSTALLED, as_server, masthead, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def test_without_the_primary_a_lagging_replica_accepts_no_credentials(
 ) -> None:
     with (
         behind(database, cluster, replica, 40) as read_url,
-        serving(database, "--read-database", read_url) as server,
+        serving(database, "--read-database", read_url, module=AS_INSTALLED) as server,
         Client(server) as client,
     ):
         assert client.ask(LOOK_UP).status == 200

@@ -9,7 +9,7 @@ from masthead.api.http.metrics import CONNECTIONS_MAX
 from tests.cli.test_metrics import read, threads
 from tests.long import ONLY_LONG
 from tests.postgresql.service import fill, new_database, outage, wait_until
-from tests.servers import serving
+from tests.servers import AS_INSTALLED, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def test_a_frozen_database_holds_one_thread_for_any_number_of_requests(
     database = new_database(cluster, "frozen-metrics")
     fill(database, tmp_path)
     with (
-        serving(database, "--metrics-port=0") as server,
+        serving(database, "--metrics-port=0", module=AS_INSTALLED) as server,
         ThreadPoolExecutor(CONNECTIONS_MAX) as clients,
     ):
         assert read(server)["masthead_database_up",] == 1

@@ -40,7 +40,7 @@ from tests.postgresql.service import (
     session,
     wait_until,
 )
-from tests.servers import SERVES, STOP_SECONDS_MAX, as_server, environment, serving
+from tests.servers import AS_INSTALLED, SERVES, STOP_SECONDS_MAX, as_server, environment, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ def database(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def server(database: str) -> Iterator[Server]:
     """A server of that database."""
-    with serving(database) as server:
+    with serving(database, module=AS_INSTALLED) as server:
         yield server
 
 
@@ -158,7 +158,11 @@ def test_requests_for_health_use_a_bounded_number_of_threads(
         return len(list(Path(f"/proc/{server.process_id}/task").iterdir()))
 
     health = b"GET /health HTTP/1.1\r\nHost: masthead.test\r\nConnection: close\r\n\r\n"
-    with serving(database) as server, Client(server) as client, ExitStack() as stack:
+    with (
+        serving(database, module=AS_INSTALLED) as server,
+        Client(server) as client,
+        ExitStack() as stack,
+    ):
         wait_until(client.is_fully_served)
         before = threads(server)
         with outage(cluster, "frozen"):
@@ -280,7 +284,10 @@ class Download:
 
 
 def test_a_feed_goes_on_when_a_frozen_database_does(cluster: Cluster, long: str) -> None:
-    with serving(long) as server, closing(Download(server.address)) as download:
+    with (
+        serving(long, module=AS_INSTALLED) as server,
+        closing(Download(server.address)) as download,
+    ):
         with outage(cluster, "frozen"):
             download.read_until_nothing_comes()
             assert not download.is_complete
@@ -305,7 +312,7 @@ def test_a_feed_whose_database_stays_frozen_breaks_off(cluster: Cluster, long: s
 def test_a_feed_whose_database_ends_breaks_without_its_last_chunk(
     cluster: Cluster, long: str
 ) -> None:
-    with serving(long) as server:
+    with serving(long, module=AS_INSTALLED) as server:
         with closing(Download(server.address)) as download:
             with outage(cluster, "stopped"):
                 download.read_to_the_end()
@@ -324,7 +331,7 @@ def test_a_server_ends_in_time_while_its_database_is_frozen(
     cluster: Cluster, database: str
 ) -> None:
     """rules, "End on SIGTERM"."""
-    with serving(database) as server, Client(server) as client:
+    with serving(database, module=AS_INSTALLED) as server, Client(server) as client:
         wait_until(client.is_fully_served)
         with outage(cluster, "frozen"):
             client.ask_at_once(many())

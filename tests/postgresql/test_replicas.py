@@ -33,7 +33,7 @@ from tests.postgresql.service import (
     url_on,
     wait_until,
 )
-from tests.servers import masthead, serving
+from tests.servers import AS_INSTALLED, masthead, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,8 @@ def client(server: Server) -> Iterator[Client]:
 def serving_from(database: str, cluster: Cluster, replica: Cluster) -> Iterator[Server]:
     """Serve the primary's database from a replica that shows it all."""
     replica.wait_until_caught_up(cluster)
-    with serving(database, "--read-database", url_on(replica, name_of(database))) as server:
+    url = url_on(replica, name_of(database))
+    with serving(database, "--read-database", url, module=AS_INSTALLED) as server:
         yield server
 
 
@@ -154,7 +155,10 @@ def test_the_feed_of_a_lagging_replica_is_503_until_it_has_caught_up(
     replica.wait_until_caught_up(cluster)
     with lagging(replica):
         url = url_on(replica, name_of(database))
-        with serving(database, "--read-database", url) as server, Client(server) as client:
+        with (
+            serving(database, "--read-database", url, module=AS_INSTALLED) as server,
+            Client(server) as client,
+        ):
             for name, target in requests().items():
                 answer = client.ask(target)
                 if name in FEED:

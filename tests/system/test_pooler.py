@@ -36,7 +36,15 @@ from tests.postgresql.service import (
     wait_until,
 )
 from tests.postgresql.test_loads import CHANGED, load_at
-from tests.servers import COMMAND_SECONDS_MAX, as_server, import_files, masthead, run, serving
+from tests.servers import (
+    AS_INSTALLED,
+    COMMAND_SECONDS_MAX,
+    as_server,
+    import_files,
+    masthead,
+    run,
+    serving,
+)
 from tests.system.pooler import NEWER, SESSIONS
 
 if TYPE_CHECKING:
@@ -412,7 +420,7 @@ def test_requests_work_again_soon_after_an_outage(
 ) -> None:
     pooler = new_pooler(small)
     statuses: set[int] = set()
-    with serving(pooler.url(small)) as server, Client(server) as client:
+    with serving(pooler.url(small), module=AS_INSTALLED) as server, Client(server) as client:
         wait_until(client.is_fully_served)
         with asking(client, statuses):
             if how == "restarted":

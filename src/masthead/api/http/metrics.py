@@ -27,7 +27,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from masthead.api.http.timeouts import DATABASE_S_MAX
+from masthead.api.http import timeouts
 from masthead.log import get_logger
 from masthead.store import Store
 from masthead.store.accounts import ask
@@ -228,15 +228,15 @@ class _Database(Collector):
         self._probe: _Probe | None = None
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
-        """Yield whether the database responds within ``DATABASE_S_MAX`` seconds, and how fast."""
+        """Yield whether the database responds before its deadline, and how fast."""
         with self._lock:
             probe = self._probe
             if probe is None or not probe.is_alive():
                 probe = self._probe = _Probe(self._store)
                 probe.start()
-        probe.join(DATABASE_S_MAX)
+        probe.join(timeouts.DATABASE_S_MAX)
         seconds = probe.seconds
-        is_up = seconds is not None and seconds < DATABASE_S_MAX
+        is_up = seconds is not None and seconds < timeouts.DATABASE_S_MAX
         yield GaugeMetricFamily(
             "masthead_database_up", "1 if the database answers, else 0.", value=int(is_up)
         )

@@ -4,9 +4,9 @@ from asyncio import Future, get_running_loop, shield, timeout_at
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from masthead.api.http import timeouts
 from masthead.api.http.overload import Slots
 from masthead.api.http.service import Service
-from masthead.api.http.timeouts import DATABASE_S_MAX
 from masthead.errors import StoreUnavailable
 
 Result = TypeVar("Result")
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 def deadline() -> float:
     """Return the event loop's time, in seconds, at which a request that starts now gets 503."""
-    return get_running_loop().time() + DATABASE_S_MAX
+    return get_running_loop().time() + timeouts.DATABASE_S_MAX
 
 
 async def in_greenlet(service: Service, slots: Slots, function: Callable[[], Result]) -> Result:
@@ -84,7 +84,7 @@ def _give_up(future: Future[Any]) -> None:
 
 
 def _too_slow() -> StoreUnavailable:
-    return StoreUnavailable(f"the database took more than {DATABASE_S_MAX} seconds")
+    return StoreUnavailable(f"the database took more than {timeouts.DATABASE_S_MAX} seconds")
 
 
 async def before(ends_at: float, running: Future[Result]) -> Result:
