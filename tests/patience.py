@@ -19,7 +19,7 @@ _LONG_S = 60.0
 
 
 def be_patient() -> None:
-    """Lengthen the limits of this process: those of Masthead and of the HTTP client of the tests."""
+    """Lengthen the limits of this process: those of Masthead and of the HTTP client."""
     overload.WAIT_S_MAX = _LONG_S
     timeouts.DATABASE_S_MAX = _LONG_S
     pool.WAIT_FOR_CONNECTION_S_MAX = _LONG_S
