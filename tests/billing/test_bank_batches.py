@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from masthead.billing.references import creditor_reference
 from masthead.books.bank_imports import import_file
 from masthead.circulation.ordering import Item
-from tests.bank_files.camt_files import IBAN, Booked, Detail, document
-from tests.billing import bureau
+from tests.bank_files.camt_files import IBAN, Booked, Detail, Form, document, enclosed, statement
+from tests.billing import bureau as desks
+from tests.billing import debits
+from tests.billing.bureau import order
 from tests.billing.sums import check_sums
 from tests.long import SHORT_ON_SQLITE, examples
 
@@ -52,7 +54,7 @@ WANTED = {
 
 def fill(desk: Desk, orders: Iterable[tuple[int, str]]) -> None:
     """Write the account, with its orders and their open invoices."""
-    bureau.fill(desk, seller_iban=IBAN, tolerance="50")
+    desks.fill(desk, seller_iban=IBAN, tolerance="50")
     desk.put("bundles", bundle_id=2, name="Tide on and on", price=1200, tax=84)
     desk.put(
         "bundle_lines",
@@ -66,7 +68,7 @@ def fill(desk: Desk, orders: Iterable[tuple[int, str]]) -> None:
         price=1200,
     )
     for payer, what in orders:
-        bureau.order(desk, payer, WANTED[what])
+        order(desk, payer, WANTED[what])
 
 
 def booked(entries: Iterable[tuple[int, int, str]]) -> list[Booked]:
@@ -112,3 +114,41 @@ def test_entries_read_together_become_what_they_become_one_by_one(
     fill(shared, orders)
     *_, one_by_one = [read(shared, [each]) for each in booked(entries)]
     assert together == one_by_one
+
+
+def test_a_debit_and_transfers_of_one_file_settle_an_invoice_once(
+    bureau: Desk, tmp_path: Path
+) -> None:
+    """Each statement of the file knows what those before it have settled, by whatever way."""
+    debits.fill(bureau)
+    order(bureau)
+    debits.sign(bureau)
+    debits.run(bureau)
+    bureau.to(debits.DAY)
+    (claim,) = bureau.table("claims")
+    entries = [
+        transfer("5.00", "a"),
+        debits.came("12.84", claim["end_to_end_id"]),
+        transfer("7.84", "b"),
+    ]
+    form = Form(8, "camt.053")
+    path = tmp_path / "april.xml"
+    path.write_text(
+        enclosed("".join(statement([dated(each)], form) for each in entries), form),
+        encoding="utf-8",
+    )
+    done = import_file(bureau.books, path)
+    assert [each.entry.status for each in done.entries] == ["settled", "settled", "proposed"]
+    assert [each["open_cents"] for each in bureau.table("invoices")] == [0]
+    check_sums(bureau)
+
+
+def transfer(amount: str, reference: str) -> Booked:
+    """Return an entry that names the invoice."""
+    detail = Detail(amount, name="Ada Ames", texts=["2026-000001"])
+    return Booked(amount, [detail], bank_reference=reference)
+
+
+def dated(entry: Booked) -> Booked:
+    """Return the entry on the day of the debit run."""
+    return entry._replace(booked_on=debits.DAY, value_date=debits.DAY)

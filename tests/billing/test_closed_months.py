@@ -74,6 +74,9 @@ def test_months_are_closed_in_their_order_and_once(desk: Desk) -> None:
     assert refused(desk, "2026-10") == (
         "October 2026 was closed on 1 December 2026 already: nothing was changed"
     )
+    assert refused(desk, "2026-09") == (
+        "billing began in October 2026: earlier months are closed already"
+    )
     closed_months.close(desk.books, "2026-11")
     desk.connection.change("DELETE FROM billing")
     assert refused(desk, "2026-12") == "account 1 does not bill its orders"

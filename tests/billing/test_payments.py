@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from masthead.books import orders, payer_payments, payment_reversals, payments
+from masthead.billing import printed
+from masthead.books import figures, issues, orders, payer_payments, payment_reversals, payments
+from masthead.books.open_items import credit_of
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
-from tests.billing.bureau import TODAY, accounts, money, number_of, order, pay, refused, shown
+from tests.billing.bureau import TODAY, accounts, fill, money, number_of, order, pay, refused, shown
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -180,6 +182,58 @@ def test_paying_an_order_pays_its_invoice_in_parts_too(bureau: Desk) -> None:
     payments.pay(bureau.books, one)
     assert shown(bureau, one).invoice.open_cents == 0
     assert "was paid on" in refused(bureau, payments.pay, one)
+
+
+def test_a_part_of_an_order_without_an_invoice_pays_a_part_of_a_new_one(bureau: Desk) -> None:
+    """A receipt says that all of it is paid."""
+    one, two = before_billing(bureau, 1), before_billing(bureau, 2)
+    payments.pay(bureau.books, one, payments.Payment(cents=500))
+    payments.pay(bureau.books, two, payments.Payment(cents=1300))
+    assert [(each["kind"], each["open_cents"]) for each in bureau.table("invoices")] == [
+        ("invoice", 784),
+        ("receipt", 0),
+    ]
+    assert credit_of(bureau.books, 2)[1] == 16
+
+
+def test_the_credit_of_the_payer_pays_an_invoice_before_a_part_does(bureau: Desk) -> None:
+    one = before_billing(bureau, 1)
+    payer_payments.add(bureau.books, Incoming(1284), subscriber_id=1)
+    done = payments.pay(bureau.books, one, payments.Payment(cents=500))
+    assert done.settled is not None
+    assert done.settled.credit == 500
+    assert shown(bureau, one).invoice.open_cents == 0
+
+
+def test_an_invoice_does_not_ask_for_what_the_credit_leaves_within_the_tolerance(
+    bureau: Desk,
+) -> None:
+    fill(bureau, tolerance="0.50")
+    payer_payments.add(bureau.books, Incoming(1250), subscriber_id=1)
+    one = order(bureau, 1)
+    assert shown(bureau, one).invoice.open_cents == 0
+    (made,) = bureau.table("invoices")
+    document = printed.from_json(made["printed"], printed.PrintedInvoice)
+    assert (document.prepaid, document.waived, document.due) == (1250, 34, 0)
+
+
+def test_what_is_open_of_an_unpaid_order_is_what_the_first_page_says(bureau: Desk) -> None:
+    one = order(bureau)
+    pay(bureau, one, Incoming(500))
+    for number in (5, 6):
+        bureau.to(f"2026-0{number}-02")
+        issues.close(bureau.books, number)
+    found = figures.figures_of(bureau.books)
+    assert [each.order_id for each in found.unpaid] == [one]
+    assert found.due == {one: 784}
+
+
+def before_billing(desk: Desk, payer: int) -> int:
+    """Take an order of a payer as if billing had not begun."""
+    desk.rows("DELETE FROM billing WHERE account_id = :account_id RETURNING account_id")
+    key = order(desk, payer)
+    desk.put("billing", billing_id=1, begun_on="2026-04-01")
+    return key
 
 
 def test_a_dry_run_of_an_order_promises_no_number(bureau: Desk) -> None:

@@ -179,6 +179,17 @@ def test_who_pays_by_debit_is_reminded_once_the_bank_has_returned_it(bureau: Des
     assert [each.invoice.order_id for each in letter.due] == [one, two]
 
 
+def test_a_receipt_whose_payment_came_back_is_reminded_whoever_its_payer(bureau: Desk) -> None:
+    """decisions, "Who is not reminded": no debit run takes a receipt."""
+    levels(bureau)
+    claim(bureau, order(bureau), "sent")
+    receipt = order(bureau, is_paid=True)
+    payment_reversals.reverse(bureau.books, 1)
+    bureau.to(FIRST)
+    (letter,) = reminders.due(bureau.books).letters
+    assert [each.invoice.order_id for each in letter.due] == [receipt]
+
+
 def claim(desk: Desk, order_id: int, status: str) -> None:
     """Note that the invoice of an order was handed in to the bank, by an active mandate."""
     invoice = shown(desk, order_id).invoice
@@ -189,6 +200,7 @@ def claim(desk: Desk, order_id: int, status: str) -> None:
         reference="M-1",
         scheme="core",
         signed_on="2026-04-01",
+        iban="NL91ABNA0417164300",
         status="active",
         status_since="2026-04-01",
     )

@@ -12,12 +12,13 @@ from masthead.web.form_reading import FORM_BYTES_MAX
 from masthead.web.uploads import KeptFiles, Upload, read_multipart
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
 from tests.billing import bureau as desks
+from tests.billing import debits
 from tests.billing.bureau import order
 from tests.console.bookkeeping import refused, said
 from tests.console.browser import input_values, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import httpx2
 
@@ -209,3 +210,32 @@ def test_the_oldest_files_go_when_there_are_too_many() -> None:
 def random_bytes(seed: int) -> bytes:
     """Return 12 MiB that cannot be compressed."""
     return Random(seed).randbytes(12 << 20)
+
+
+@pytest.fixture
+def collector(bureau: Desk) -> Iterator[Desk]:
+    """The account with euros, a mandate, and an open invoice that is with the bank."""
+    debits.fill(bureau)
+    order(bureau)
+    debits.sign(bureau)
+    debits.run(bureau)
+    yield bureau
+    bureau.rows(
+        "UPDATE accounts SET currency = 'USD' WHERE account_id = :account_id RETURNING account_id"
+    )
+
+
+def test_direct_debits_of_a_file_are_shown_as_what_they_are(
+    collector: Desk, finance: Browser
+) -> None:
+    collector.to(debits.DAY)
+    finance.sign_in("finance")
+    (claim,) = collector.table("claims")
+    (run,) = collector.table("debit_runs")
+    for entry, words in (
+        (debits.batch("12.84", run["message_id"]), "pays the invoices of a debit run"),
+        (debits.back("12.84", claim["end_to_end_id"]), "takes back the payment of 2026-000001"),
+    ):
+        dated = entry._replace(booked_on=debits.DAY, value_date=debits.DAY)
+        shown = sent(finance, {"file": document([dated], version=8).encode()})
+        assert words in text_of(shown.text)

@@ -11,7 +11,7 @@ import pytest
 from masthead.books import disputes, orders, subscriptions
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
-from tests.billing.bureau import money, number_of, order, pay
+from tests.billing.bureau import TODAY, money, number_of, order, pay
 from tests.console.bookkeeping import refused, said, save, send
 from tests.console.browser import input_values, text_of
 
@@ -230,3 +230,45 @@ def test_a_refund_and_an_upheld_dispute_say_that_the_payer_has_a_credit(
     disputes.dispute(bureau.books, disputed, "never ordered")
     assert credit in save(finance, f"/orders/{refunded}/refund", item=str(refunded))
     assert credit in save(finance, f"/orders/{disputed}/settle", result="upheld")
+
+
+def test_what_is_given_back_is_a_credit_only_where_an_invoice_was_paid(
+    bureau: Desk, finance: Browser
+) -> None:
+    bureau.rows("DELETE FROM billing WHERE account_id = :account_id RETURNING account_id")
+    earlier = order(bureau, 1, is_paid=True)
+    bureau.put("billing", billing_id=1, begun_on=TODAY)
+    disputed, refunded = order(bureau, 2), order(bureau, 3)
+    disputes.dispute(bureau.books, disputed, "never ordered")
+    said_of_it = save(finance, f"/orders/{earlier}/refund", item=str(earlier))
+    assert "You send the money yourself." in said_of_it
+    others = [
+        save(finance, f"/orders/{disputed}/settle", result="upheld"),
+        save(finance, f"/orders/{refunded}/refund", item=str(refunded), amount="0"),
+    ]
+    for each in (said_of_it, *others):
+        assert "credit: the next invoice" not in each
+    assert not any("send the money" in each for each in others)
+
+
+def test_a_deposit_on_a_disputed_order_is_the_credit_of_its_payer(
+    bureau: Desk, finance: Browser
+) -> None:
+    key = order(bureau)
+    pay(bureau, key, Incoming(500))
+    disputes.dispute(bureau.books, key, "never ordered")
+    assert "is the payer's credit" in save(finance, f"/orders/{key}/settle", result="upheld")
+
+
+def test_a_part_of_an_order_without_an_invoice_is_said_to_be_a_part(
+    bureau: Desk, finance: Browser
+) -> None:
+    bureau.rows("DELETE FROM billing WHERE account_id = :account_id RETURNING account_id")
+    key = order(bureau)
+    bureau.put("billing", billing_id=1, begun_on=TODAY)
+    path = f"/orders/{key}/pay"
+    assert "A part cannot be booked" not in said(finance, path)
+    saved = send(finance, path, amount="5.00")
+    assert "5.00 USD came; 7.84 USD of invoice 2026-000001 stays open." in said(
+        finance, saved.headers["location"]
+    )

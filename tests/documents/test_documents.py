@@ -176,6 +176,12 @@ def test_what_is_paid_in_advance_is_taken_off(renderer: Renderer) -> None:
     assert {"Bereits bezahlt 50,00 €", "Zu zahlen 82,00 €"} <= set(shown)
 
 
+def test_a_rest_within_the_tolerance_is_not_asked_for(renderer: Renderer) -> None:
+    shown = lines_of(renderer.pdf(msgspec.structs.replace(INVOICE, prepaid=13170, waived=30)))
+    assert {"Bereits bezahlt 131,70 €", "Erlassen 0,30 €", "Zu zahlen 0,00 €"} <= set(shown)
+    assert "Es ist nichts mehr zu zahlen. Vielen Dank." in shown
+
+
 def test_an_invoice_without_anything_due_asks_for_nothing(renderer: Renderer) -> None:
     shown = lines_of(renderer.pdf(msgspec.structs.replace(INVOICE, prepaid=13200)))
     assert "Es ist nichts mehr zu zahlen. Vielen Dank." in shown

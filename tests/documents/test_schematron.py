@@ -28,6 +28,7 @@ SAMPLES = {
     "no tax": invoice("invoice", "en", lines=tuple(map(_free, _SOLD)), currency="USD"),
     "a fee alone": invoice("invoice", "en", lines=(_FEE,)),
     "paid in part": replace(invoice("invoice", "de"), prepaid=1_000),
+    "waived in part": replace(invoice("invoice", "de"), prepaid=1_000, waived=30),
 }
 
 

@@ -141,7 +141,8 @@ class PrintedInvoice(Record, frozen=True, kw_only=True):
     its day, and ``reason`` why. ``payment_reference`` is a creditor reference of ISO 11649.
     ``notes`` are sentences below the totals. ``prices_with_tax`` says whether the lines show
     amounts with tax. ``prepaid`` is what was paid before the document was made, such as by a credit
-    of the payer. ``direct_debit`` is None if the payer transfers the money.
+    of the payer, and ``waived`` a rest within the tolerance, which is not to be paid.
+    ``direct_debit`` is None if the payer transfers the money.
     """
 
     kind: Kind
@@ -161,6 +162,7 @@ class PrintedInvoice(Record, frozen=True, kw_only=True):
     tax: int
     total: int
     prepaid: int = 0
+    waived: int = 0
     payment_type: str = ""
     payment_reference: str = ""
     corrects: str = ""
@@ -172,7 +174,9 @@ class PrintedInvoice(Record, frozen=True, kw_only=True):
     @property
     def due(self) -> int:
         """What the payer has to pay, in cents: nothing if the document is a receipt or paid."""
-        return 0 if self.paid_on or self.kind == "receipt" else self.total - self.prepaid
+        if self.paid_on or self.kind == "receipt":
+            return 0
+        return self.total - self.prepaid - self.waived
 
 
 _ENCODER = msgspec.json.Encoder()

@@ -145,7 +145,7 @@ class _Importing:
         self._seen: set[str] = set()
         self._debits = ClaimEntries(change)
         self._open: dict[int, int] = {}
-        """What is open of the invoices that were paid by this file."""
+        """What is open of the invoices that the entries of this part may be of."""
         self._alike: dict[int, dict[frozenset[str], list[Claim]]] = {}
 
     def check(self, name: str, statement: Statement) -> None:
@@ -190,12 +190,14 @@ class _Importing:
         named = self._named(new, references)
         unnamed = {each.cents for each, claims in zip(new, named, strict=True) if not claims}
         self._look_up_amounts(unnamed)
+        possible = [*named, *map(self._alike_of, new)]
         found = {
             each.invoice_id: each
             for each in invoices.invoices_by_id(
-                self._change, {claim.invoice_id for claims in named for claim in claims}
+                self._change, {claim.invoice_id for claims in possible for claim in claims}
             )
         }
+        self._open = {key: each.open_cents for key, each in found.items()}
         returned = bank_entries.payments_of_invoices(
             self._change,
             {
@@ -266,9 +268,13 @@ class _Importing:
                 by_name = self._alike[claim.open_cents].setdefault(words_of(name), [])
                 by_name.append(claim)
 
+    def _alike_of(self, entry: Entry) -> Sequence[Claim]:
+        """Return the invoices of the same amount whose payer has the name of the entry."""
+        return self._alike.get(entry.cents, {}).get(words_of(entry.name), [])
+
     def _match(self, entry: Entry, references: set[str], named: Sequence[Claim]) -> Match:
-        alike = self._alike.get(entry.cents, {}).get(words_of(entry.name), [])
-        done = match(entry.cents, entry.name, references, self._now(named), self._now(alike))
+        alike = self._now(self._alike_of(entry))
+        done = match(entry.cents, entry.name, references, self._now(named), alike)
         if done.status == "settled" and not 0 <= entry.fee <= entry.cents:
             return Match("proposed", done.claim, "its fee is more than its amount")
         return done

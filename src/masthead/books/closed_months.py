@@ -79,7 +79,8 @@ def _check_turn(change: Operation, month: str, begun: str) -> None:
     last = closed_months.last_closed(change)
     turn = month_of(begun) if last is None else month_after(last)
     if month < turn:
-        raise BadInput(f"billing began in {in_words(turn)}: earlier months are closed already")
+        began = in_words(month_of(begun))
+        raise BadInput(f"billing began in {began}: earlier months are closed already")
     if month >= month_of(change.today):
         raise BadInput(
             f"{in_words(month)} has not ended: it can be closed from the first day of "

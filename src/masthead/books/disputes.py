@@ -112,7 +112,8 @@ def settle(books: Books, order_id: int, *, is_upheld: bool, dry_run: bool = Fals
             given = refunds.refund_everything(change, order_id)
             notes = credit_orders(change, mark, [order_id], with_shipping=True)
             cents = sum(each.cents for each in given)
-            done = done._replace(refunded=sum(note.total for note in notes) or cents)
+            if done.was_paid:
+                done = done._replace(refunded=sum(note.total for note in notes) or cents)
         change.say(done.sentence)
     return done
 

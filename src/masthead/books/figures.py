@@ -9,9 +9,11 @@ from typing import Literal, NamedTuple
 from masthead.books import complaints, issues
 from masthead.books.account import Books
 from masthead.store import loads
+from masthead.store.billing.invoices import invoice_of_order
 from masthead.store.books import disputes, figures, renewing
 from masthead.store.books.disputes import InDispute
 from masthead.store.books.figures import Changed, Unpaid, WithoutAddress
+from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import show_order
 
 __all__ = [
@@ -67,14 +69,13 @@ def figures_of(books: Books) -> Figures:
         unpaid = figures.unpaid(reading)
         disputed = disputes.in_dispute(reading)
         new, lost = figures.new_and_lost(reading)
-        account = reading.connection, reading.account_id
         return Figures(
             previews,
             without[:_SHOWN],
             len(without),
             unpaid[:_SHOWN],
             len(unpaid),
-            {each.order_id: show_order(*account, each.order_id).due for each in unpaid[:_SHOWN]},
+            {each.order_id: _owed(reading, each.order_id) for each in unpaid[:_SHOWN]},
             disputed[:_SHOWN],
             len(disputed),
             complaints.count(inside, _days_before(reading.today)),
@@ -84,6 +85,14 @@ def figures_of(books: Books) -> Figures:
             new,
             lost,
         )
+
+
+def _owed(reading: Reading, order_id: int) -> int:
+    """Return what is still to pay of an order."""
+    invoice = invoice_of_order(reading, order_id)
+    if invoice is not None:
+        return invoice.open_cents
+    return show_order(reading.connection, reading.account_id, order_id).due
 
 
 def _days_before(today: str) -> str:

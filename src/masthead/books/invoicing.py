@@ -35,6 +35,13 @@ class Billed(NamedTuple):
     items: Mapping[int, Sequence[TaxPart]]
     shipping: Sequence[TaxPart] = ()
 
+    @property
+    def total(self) -> int:
+        """The sum of the lines, with tax."""
+        return sum(
+            part.net + part.tax for parts in (*self.items.values(), self.shipping) for part in parts
+        )
+
 
 def bill(
     change: Operation, order_id: int, billed: Billed, *, is_paid: bool = False
@@ -73,6 +80,9 @@ def bill(
     ]
     printed_lines = tuple(printed_line(row, items, settings) for row in rows)
     credit = 0 if is_paid else payments.credit_of(change, invoice.subscriber_id)
+    prepaid = min(max(credit, 0), invoice.total)
+    missing = invoice.total - prepaid
+    waived = missing if prepaid and missing <= settings.tolerance else 0
     record = PrintedInvoice(
         kind=invoice.kind,
         number=invoice.number_text,
@@ -90,10 +100,11 @@ def bill(
         net=net,
         tax=tax,
         total=invoice.total,
-        prepaid=min(max(credit, 0), invoice.total),
+        prepaid=prepaid,
+        waived=waived,
         payment_reference=invoice.payment_reference or "",
         direct_debit=None
-        if is_paid or credit >= invoice.total
+        if is_paid or missing == waived
         else _direct_debit(change, settings, invoice),
     )
     invoices.add_invoice(change, invoice, printed.to_json(record))
@@ -102,7 +113,7 @@ def bill(
     _name_on_purchases(change, invoice)
     queue_document(change, invoice)
     if credit > 0:
-        use_credit(change, settings, invoice)
+        invoice = use_credit(change, settings, invoice)
     return invoice
 
 

@@ -158,9 +158,12 @@ def book_payment(change: Operation, order_id: int, due: Sequence[Term], payment:
 def _pay_invoice(change: Operation, order_id: int, payment: Payment) -> Paid:
     invoice = invoice_of_order(change, order_id)
     if invoice is None:
-        order = order_money.find_order(change, order_id)
-        invoice = bill(change, order_id, billed_as_ordered(change, order), is_paid=True)
-    if invoice is None or not invoice.open_cents:
+        billed = billed_as_ordered(change, order_money.find_order(change, order_id))
+        is_paid = payment.cents is None or payment.cents >= billed.total
+        invoice = bill(change, order_id, billed, is_paid=is_paid)
+    elif not invoice.open_cents:
+        invoice = None
+    if invoice is None:
         raise BadInput(f"{order_named(change, order_id)} has nothing left to pay for")
     settled = payer_payments.receive(
         change,

@@ -50,6 +50,7 @@ def invoice_data(printed: PrintedInvoice, look: Look) -> dict[str, Any]:
         "tax": words.money(printed.tax),
         "total": words.money(printed.total),
         "prepaid": words.money(printed.prepaid) if printed.prepaid else "",
+        "waived": words.money(printed.waived) if printed.waived else "",
         "is_due": printed.kind == "invoice" and printed.due > 0,
         "due": words.money(printed.due),
         "payment_reference": spaced(printed.payment_reference),

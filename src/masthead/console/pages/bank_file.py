@@ -36,8 +36,10 @@ def _said(done: Imported) -> str:
 
 def _what_happens(each: Read) -> str:
     """Return what becomes of an entry."""
+    if each.entry.status == "settled" and each.entry.cents < 0:
+        return f"takes back the payment of {each.number}"
     if each.entry.status == "settled":
-        return f"pays {each.number}"
+        return f"pays {each.number}" if each.number else "pays the invoices of a debit run"
     return f"perhaps {each.number}: waits for you" if each.number else "waits for you"
 
 

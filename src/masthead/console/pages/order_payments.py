@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from masthead.books import Books, disputes, open_items, orders, payments, refunds
 from masthead.circulation.amounts import decimal, in_currency
 from masthead.console.forms import Form, sentence
+from masthead.console.pages.invoice_forms import what_settled
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
@@ -48,9 +49,22 @@ def _to_pay(books: Books, key: int) -> State:
             f"this order was paid on {day_in_words(str(state['paid_on']))}: there is nothing left "
             "to pay"
         )
-    if open_items.bills(books) and (invoice := open_items.invoice_of_order(books, key)):
+    bills = open_items.bills(books)
+    if bills and (invoice := open_items.invoice_of_order(books, key)):
         raise BadInput(f"this order has {invoice.name}: its payment is booked on that page")
-    return state
+    return {**state, "bills": bills}
+
+
+def _fields_to_pay(state: State) -> Sequence[Field]:
+    amount = "What is due, with tax."
+    if not state["bills"]:
+        amount += " A part cannot be booked yet: book the payment when all of it has come."
+    return (
+        Field("paid_on", "Day of the payment", "date", "Today if it is left empty."),
+        Field("amount", "Sum that came", "amount", amount),
+        Field("payment_type", "How it was paid", hint=f"Such as {', '.join(KINDS)}."),
+        Field("reference", "Reference", hint="Such as the number of the transfer or check."),
+    )
 
 
 def _pay(books: Books, key: int, form: Form) -> str:
@@ -64,6 +78,8 @@ def _pay(books: Books, key: int, form: Form) -> str:
     done = payments.pay(
         books, key, payments.Payment(kind or None, paid_on, reference or None, cents)
     )
+    if done.settled is not None:
+        return f"{in_currency(done.cents, done.currency)} came; {what_settled(done.settled)}."
     when = f" on {day_in_words(done.paid_on)}" if done.paid_on else ""
     if done.booked_on:
         when += f", whose month has ended, so it counts as of {day_in_words(done.booked_on)}"
@@ -121,7 +137,9 @@ def _refund(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    return _given_back(books, refunds.refund(books, key, item, amount).sentence)
+    then = _then(books, key)
+    done = refunds.refund(books, key, item, amount)
+    return _given_back(done.sentence, then if done.cents else "")
 
 
 def _allow(books: Books, key: int, form: Form) -> str:
@@ -130,15 +148,21 @@ def _allow(books: Books, key: int, form: Form) -> str:
         form.refuse("amount", "Say how much is given back.")
     if not form.is_good or amount is None:
         return ""
-    return _given_back(books, refunds.allow(books, key, item, amount).sentence)
+    then = _then(books, key)
+    return _given_back(refunds.allow(books, key, item, amount).sentence, then)
 
 
-def _given_back(books: Books, said: str) -> str:
+def _then(books: Books, key: int) -> str:
+    """Return what becomes of the money of an order that is given back."""
+    invoice = open_items.invoice_of_order(books, key) if open_items.bills(books) else None
+    if invoice is None:
+        return "You send the money yourself."
+    return _CREDIT if invoice.open_cents < invoice.total else ""
+
+
+def _given_back(said: str, then: str) -> str:
     """Return what a refund or an allowance did, without the ids of its item and order."""
-    then = "You send the money yourself."
-    if open_items.bills(books):
-        then = _CREDIT
-    return f"{sentence(said.partition(': ')[2])} {then}"
+    return f"{sentence(said.partition(': ')[2])} {then}".rstrip()
 
 
 def _dispute(books: Books, key: int, form: Form) -> str:
@@ -156,9 +180,13 @@ def _settle(books: Books, key: int, form: Form) -> str:
     if not result:
         form.refuse("result", "Say who is right.")
         return ""
-    done = disputes.settle(books, key, is_upheld=result == "upheld")
+    is_upheld = result == "upheld"
+    then = _then(books, key) if is_upheld else ""
+    done = disputes.settle(books, key, is_upheld=is_upheld)
     said = _of_the_order(key, done.sentence)
-    return f"{said}. {_CREDIT}" if done.refunded and open_items.bills(books) else said
+    if not done.refunded and then != _CREDIT:
+        then = ""
+    return f"{said}. {then}" if then else said
 
 
 def _of_the_order(key: int, said: str) -> str:
@@ -185,23 +213,12 @@ pages = pages_of(
         "Book a payment",
         "It is paid",
         Action.PAY,
-        (
-            Field("paid_on", "Day of the payment", "date", "Today if it is left empty."),
-            Field(
-                "amount",
-                "Sum that came",
-                "amount",
-                "What is due, with tax. A part cannot be booked yet: book the payment when all of "
-                "it has come.",
-            ),
-            Field("payment_type", "How it was paid", hint=f"Such as {', '.join(KINDS)}."),
-            Field("reference", "Reference", hint="Such as the number of the transfer or check."),
-        ),
+        _fields_to_pay,
         _to_pay,
         _pay,
         _back,
         _subject,
-        "The order is paid then, and its issues come as before.",
+        "The order is paid once all that is due has come, and its issues come as before.",
         starts_empty=False,
     ),
     RecordForm(

@@ -74,7 +74,7 @@ def overdue(books: Reading, due_by: str) -> list[Overdue]:
     A receipt whose payment came back was due when it was made. Not among them are fees of
     reminders, invoices that are with the bank, or will be handed in to it (the payer has an active
     mandate, and no claim of the invoice was returned), those whose order is disputed, and those of
-    deleted payers.
+    deleted payers. A receipt that is open again is not handed in.
     """
     rows = books.rows(
         """
@@ -101,12 +101,13 @@ def overdue(books: Reading, due_by: str) -> list[Overdue]:
             AND NOT EXISTS (SELECT 1 FROM claims AS c
                 WHERE c.account_id = :account_id AND c.invoice_id = i.invoice_id
                     AND c.status = 'sent')
-            AND (EXISTS (SELECT 1 FROM claims AS c
+            AND (i.kind <> 'invoice'
+                OR EXISTS (SELECT 1 FROM claims AS c
                     WHERE c.account_id = :account_id AND c.invoice_id = i.invoice_id
                         AND c.status = 'returned')
                 OR NOT EXISTS (SELECT 1 FROM mandates AS m
                     WHERE m.account_id = :account_id AND m.subscriber_id = i.subscriber_id
-                        AND m.status = 'active'))
+                        AND m.status = 'active' AND m.iban IS NOT NULL))
         """,
         due_by=due_by,
     )
