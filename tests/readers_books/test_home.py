@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import erasure, issues, reader_home, subscribers, subscriptions
+from masthead.books import (
+    erasure,
+    invoices,
+    issues,
+    orders,
+    reader_home,
+    subscribers,
+    subscriptions,
+)
+from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import NotFound
 from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, of, reader, show_bundle
 
@@ -76,6 +85,31 @@ def test_a_recipient_sees_the_gift_without_its_price_and_its_donor(household: De
     assert (found.documents, found.gifts, found.owed) == ((), (), 0)
     assert "1284" not in repr(found)
     assert "Cora" not in repr(found)
+
+
+def test_what_a_donor_has_not_paid_is_not_owed_by_the_recipient(household: Desk) -> None:
+    """Ben has a subscription of his own, which Cora's gift extends."""
+    gift = Item(bundle_id=1, recipient=Person(subscriber_id=BEN))
+    orders.place(household.books, Order(Person(subscriber_id=CORA), (gift,)))
+    (tide,) = home(household, BEN).subscriptions
+    assert (tide.issues_left, tide.owed) == (24, None)
+    orders.place(household.books, Order(Person(subscriber_id=BEN), (Item(bundle_id=1),)))
+    found = home(household, BEN)
+    (tide,) = found.subscriptions
+    assert tide.owed is not None
+    assert tide.owed.number == found.documents[0].number
+    assert (tide.owed.cents, found.owed) == (1284, 1284)
+
+
+def test_a_credit_note_is_among_the_documents(household: Desk) -> None:
+    number = home(household, ADA).documents[0].number
+    invoices.cancel(household.books, number, reason="ordered twice")
+    found = home(household, ADA)
+    assert [(each.kind, each.cents, each.open_cents) for each in found.documents] == [
+        ("credit_note", 1284, 0),
+        ("invoice", 1284, 0),
+    ]
+    assert found.owed == 0
 
 
 def test_what_a_recipient_is_called_later_is_not_told_to_the_donor(household: Desk) -> None:

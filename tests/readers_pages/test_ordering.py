@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from masthead.books import gift_cards
+from masthead.books import gift_cards, refunds
 from tests.console.browser import input_values
 from tests.documents.shown import lines_of, made
 from tests.readers_books.household import ADA, BEN, show_bundle
@@ -117,6 +117,20 @@ def test_a_gift_without_a_name_is_refused_beside_its_field(house: House) -> None
     assert refused.status_code == 400
     assert list(errors_of(refused)) == ["last_name"]
     assert 'value="9 Elm"' in refused.text
+
+
+def test_an_order_that_was_taken_back_is_not_called_paid(house: House) -> None:
+    """Its credit note is among the reader's documents."""
+    ((key,),) = house.desk.rows(
+        "SELECT order_id FROM orders WHERE account_id = :account_id AND subscriber_id = 1"
+    )
+    refunds.refund(house.desk.books, int(str(key)))
+    browser = house.signed_in(ADA)
+    shown = text_of(browser.get(f"order/{key}"))
+    assert "It was taken back." in shown
+    assert "It is paid." not in shown
+    (path,) = re.findall(r'(documents/\d+\.pdf)">\s*Credit note', browser.get().text)
+    assert "Credit note C2026-000001" in lines_of(browser.get(path).content)
 
 
 def test_another_readers_order_is_not_there(house: House) -> None:

@@ -23,7 +23,12 @@ from masthead.books.reader_home_records import (
     Temporary,
 )
 from masthead.books.reader_offers import ask_offered
-from masthead.books.reader_subscriptions import Served, SubscriptionsAsked, standing_of
+from masthead.books.reader_subscriptions import (
+    Served,
+    SubscriptionsAsked,
+    standing_of,
+    unpaid_order,
+)
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.reader_pages import Offered, may
 from masthead.circulation.reader_rules import state_of
@@ -125,7 +130,7 @@ class _HomeAsked:
         self._subscriptions = SubscriptionsAsked(batch, subscriber_id)
         self._addresses = batch.add(reader_home.addresses(subscriber_id))
         self._received = batch.add(reader_home.received(subscriber_id, RECEIVED_MAX))
-        self._invoices = batch.add(open_items.invoices(subscriber_id))
+        self._documents = batch.add(open_items.documents(subscriber_id))
         self._offered = ask_offered(batch)
         self._gifts = batch.add(reader_home.gifts(subscriber_id, is_asking=is_asking))
         self._lines = batch.add(reader_home.shown_lines())
@@ -134,7 +139,8 @@ class _HomeAsked:
     def home(self) -> Home:
         """Return what the reader sees. Raises NotFound as :func:`home`."""
         reader, reading = self._reader(), self._reading
-        invoices, offered, free = self._invoices(), self._offered(), self._qualified()
+        documents, offered, free = self._documents(), self._offered(), self._qualified()
+        invoices = [each for each in documents if each.kind != "credit_note"]
         received = self._received()
         served = [each for each in self._subscriptions.served() if not each.line.merged_into]
         places = {
@@ -167,7 +173,7 @@ class _HomeAsked:
             reader,
             tuple(sorted(shown, key=lambda each: (each.state == "ended", each.publication))),
             tuple(_gift(reading, each, by_order) for each in self._gifts()),
-            tuple(_document(each) for each in reversed(invoices)) if offered.documents else (),
+            tuple(_document(each) for each in reversed(documents)) if offered.documents else (),
             tuple(places.values()),
             offered.where_sold(buy=any(x.buy for x in lines), gift=any(x.gift for x in lines)),
             sum(each.open_cents for each in invoices),
@@ -209,7 +215,7 @@ def _subscription(
         line.last_day,
         line.begins_on,
         not standing.is_own,
-        _owed(reading, served.unpaid, by_order) if standing.is_own else None,
+        _owed(reading, unpaid_order(served.terms, subscriber_id), by_order),
         next((each for each in coming if not each.is_paused), None),
         coming[:COMING_MAX],
         came,

@@ -111,7 +111,8 @@ class Ordered(NamedTuple):
 class OrderShown(NamedTuple):
     """An order of the reader: what is open, and the link by which it is paid at the shop.
 
-    ``link`` is None if nothing is open, or if the publisher has no shop.
+    ``link`` is None if nothing is open, or if the publisher has no shop. ``has_ended``: all of it
+    was taken back.
     """
 
     order_id: int
@@ -123,6 +124,7 @@ class OrderShown(NamedTuple):
     invoice_id: int | None
     currency: str
     link: str | None
+    has_ended: bool
 
 
 def payments(books: Books, subscriber_id: int) -> tuple[Payment, ...]:
@@ -283,6 +285,7 @@ def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
             None if invoice is None else invoice.invoice_id,
             reading.currency,
             link,
+            bool(found.items) and all(each.refund_date for each in found.items),
         )
 
 

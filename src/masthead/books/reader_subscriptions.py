@@ -3,7 +3,7 @@
 All statements are sent together: none needs what another one finds.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from masthead.circulation.reader_rules import Standing
@@ -140,6 +140,15 @@ def is_own(terms: Collection[TermLine], subscriber_id: int) -> bool:
     return not paid_by or subscriber_id in paid_by
 
 
+def unpaid_order(terms: Iterable[TermLine], payer_id: int) -> int | None:
+    """Return the oldest order that a payer has not paid; None if all is paid."""
+    return next((each.order_id for each in _due(terms) if each.payer_id == payer_id), None)
+
+
+def _due(terms: Iterable[TermLine]) -> list[TermLine]:
+    return [term for term in terms if term.price > 0 and term.paid_on is None and not term.ended_at]
+
+
 def _others(terms: Collection[TermLine], subscriber_id: int) -> Mapping[int, str]:
     """Return the ids and names of the payers of terms other than the subscriber."""
     return {
@@ -157,7 +166,7 @@ def _unpaid(line: Line, terms: list[TermLine]) -> tuple[int | None, bool]:
     An unpaid term is served for the publication's credit, unless another one is paid (circulation,
     "Closing").
     """
-    due = [term for term in terms if term.price > 0 and term.paid_on is None and not term.ended_at]
+    due = _due(terms)
     if not due:
         return None, False
     waits = [

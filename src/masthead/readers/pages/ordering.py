@@ -110,7 +110,9 @@ def _ordered(request: PageRequest, order_id: int) -> Response:
     about = []
     if found.open_cents and not found.link:
         about.append(request.gettext("You get an invoice."))
-    if not found.open_cents:
+    if found.has_ended:
+        about = [request.gettext("It was taken back.")]
+    elif not found.open_cents:
         about.append(request.gettext("It is paid."))
     home = request.home
     is_gift = any(each.order_id == found.order_id for each in home.gifts)

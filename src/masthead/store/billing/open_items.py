@@ -221,6 +221,19 @@ def invoices(subscriber_id: int) -> Query[list[Invoice]]:
     )
 
 
+def documents(subscriber_id: int) -> Query[list[Invoice]]:
+    """Return the invoices, receipts and credit notes of a payer, the oldest first."""
+    return rows_as(
+        Invoice,
+        f"""
+        SELECT {_INVOICE} FROM invoices AS i
+        WHERE i.account_id = :account_id AND i.subscriber_id = :subscriber_id
+        ORDER BY i.invoice_id
+        """,
+        subscriber_id=subscriber_id,
+    )
+
+
 def ids_by_number(books: Reading, subscriber_id: int) -> dict[str, int]:
     """Return the ids of a payer's invoices and credit notes by their numbers."""
     return dict(
