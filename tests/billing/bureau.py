@@ -33,6 +33,7 @@ SETTINGS = {
 def fill(desk: Desk, **settings: str) -> None:
     """Write the account's rows; billing began on April 1, and no month is closed."""
     desk.empty()
+    use_currency(desk, "USD")
     desk.to(TODAY)
     desk.put("publications", publication_id=1, name="Tide", issues_per_year=12)
     desk.put_many(
@@ -80,6 +81,15 @@ def fill(desk: Desk, **settings: str) -> None:
             country_abbreviation="IE",
         )
     begin(desk, **settings)
+
+
+def use_currency(desk: Desk, currency: str) -> None:
+    """Let the account have a currency."""
+    desk.rows(
+        "UPDATE accounts SET currency = :currency WHERE account_id = :account_id "
+        "RETURNING account_id",
+        currency=currency,
+    )
 
 
 def begin(desk: Desk, *, begun_on: str = "2026-04-01", **settings: str) -> None:

@@ -71,7 +71,7 @@ class Clerk:
             mandate_rests_after="9",
             **debits.SETTINGS,
         )
-        debits.use_euros(desk)
+        bureau.use_currency(desk, "EUR")
         self.desk = desk
         self.model = Billing(bureau.TODAY, tolerance=tolerance, due_by=due_by)
         self.model.reminders.levels = levels(then)

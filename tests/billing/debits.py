@@ -34,14 +34,7 @@ SETTINGS = {"seller_iban": IBAN, "creditor_id": "DE98ZZZ09999999999"}
 def fill(desk: Desk, **settings: str) -> None:
     """Write the account of ``tests.billing.bureau`` in euros, with a bank account."""
     desks.fill(desk, **SETTINGS, **settings)
-    use_euros(desk)
-
-
-def use_euros(desk: Desk) -> None:
-    """Let the account have euros."""
-    desk.rows(
-        "UPDATE accounts SET currency = 'EUR' WHERE account_id = :account_id RETURNING account_id"
-    )
+    desks.use_currency(desk, "EUR")
 
 
 def sign(desk: Desk, payer: int = 1, scheme: str = "core") -> str:

@@ -19,7 +19,7 @@ from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item
 from tests.bank_files.camt_files import IBAN
 from tests.billing import debits
-from tests.billing.bureau import begin, money, number_of, order, pay, refused, shown
+from tests.billing.bureau import begin, money, number_of, order, pay, refused, shown, use_currency
 from tests.billing.debits import DAY, PAYERS, claims, file_of, held, run, sign
 from tests.long import NOT_ON_CITUS
 
@@ -217,14 +217,9 @@ def test_a_run_needs_euros_and_a_creditor(collector: Desk) -> None:
     assert "a file for the bank needs seller_iban and creditor_id, which are not set" in refused(
         collector, debit_runs.run, DAY
     )
-    collector.rows(
-        "UPDATE accounts SET currency = 'USD' WHERE account_id = :account_id RETURNING 1"
-    )
+    use_currency(collector, "USD")
     assert "the account has USD, and direct debits of the SEPA are in EUR" in refused(
         collector, debit_runs.run, DAY
-    )
-    collector.rows(
-        "UPDATE accounts SET currency = 'EUR' WHERE account_id = :account_id RETURNING 1"
     )
 
 

@@ -208,6 +208,7 @@ def test_the_credit_of_the_payer_pays_an_invoice_before_a_part_does(bureau: Desk
 def test_an_invoice_does_not_ask_for_what_the_credit_leaves_within_the_tolerance(
     bureau: Desk,
 ) -> None:
+    """decisions, "A rest within the tolerance on a new invoice"."""
     fill(bureau, tolerance="0.50")
     payer_payments.add(bureau.books, Incoming(1250), subscriber_id=1)
     one = order(bureau, 1)

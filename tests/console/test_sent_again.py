@@ -32,7 +32,7 @@ from masthead.console.pages import PAGES
 from masthead.store import saved_forms
 from masthead.store.billing.journal import post
 from tests.billing import debits
-from tests.billing.bureau import begin
+from tests.billing.bureau import begin, use_currency
 from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
 from tests.console.bookkeeping import put_entries
@@ -159,7 +159,7 @@ def _read_bank(desk: Desk) -> None:
 
 def _collect(desk: Desk) -> None:
     """Begin billing in euros; Cora has signed a mandate, and her invoice can be collected."""
-    debits.use_euros(desk)
+    use_currency(desk, "EUR")
     _bill(desk, **debits.SETTINGS)
     desk.rows(
         "UPDATE invoices SET issued_on = '2026-04-01', due_on = '2026-04-15' "
