@@ -119,7 +119,7 @@ def test_entries_read_together_become_what_they_become_one_by_one(
 def test_a_debit_and_transfers_of_one_file_settle_an_invoice_once(
     bureau: Desk, tmp_path: Path
 ) -> None:
-    """Each statement of the file knows what those before it have settled, by whatever way."""
+    """Each statement of the file is read with what those before it have settled."""
     debits.fill(bureau)
     order(bureau)
     debits.sign(bureau)

@@ -179,7 +179,7 @@ def test_who_pays_by_debit_is_reminded_once_the_bank_has_returned_it(bureau: Des
     assert [each.invoice.order_id for each in letter.due] == [one, two]
 
 
-def test_a_receipt_whose_payment_came_back_is_reminded_whoever_its_payer(bureau: Desk) -> None:
+def test_a_receipt_whose_payment_came_back_is_reminded_beside_a_mandate(bureau: Desk) -> None:
     """decisions, "Who is not reminded": no debit run takes a receipt."""
     levels(bureau)
     claim(bureau, order(bureau), "sent")

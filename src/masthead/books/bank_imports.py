@@ -190,11 +190,11 @@ class _Importing:
         named = self._named(new, references)
         unnamed = {each.cents for each, claims in zip(new, named, strict=True) if not claims}
         self._look_up_amounts(unnamed)
-        possible = [*named, *map(self._alike_of, new)]
+        alike = [self._alike_of(each) for each in new]
         found = {
             each.invoice_id: each
             for each in invoices.invoices_by_id(
-                self._change, {claim.invoice_id for claims in possible for claim in claims}
+                self._change, {claim.invoice_id for claims in (*named, *alike) for claim in claims}
             )
         }
         self._open = {key: each.open_cents for key, each in found.items()}
@@ -218,8 +218,8 @@ class _Importing:
         )
         self._next_id = self._change.new_id("bank_entries")
         first = len(self.read)
-        for entry, own, claims in zip(new, references, named, strict=True):
-            done = self._match(entry, own, claims)
+        for entry, own, claims, others in zip(new, references, named, alike, strict=True):
+            done = self._match(entry, own, claims, others)
             self._take(entry, done, found, _why_returned(claims, returned))
         for entry in debits:
             settled = of_claims[entry.fingerprint]
@@ -272,9 +272,14 @@ class _Importing:
         """Return the invoices of the same amount whose payer has the name of the entry."""
         return self._alike.get(entry.cents, {}).get(words_of(entry.name), [])
 
-    def _match(self, entry: Entry, references: set[str], named: Sequence[Claim]) -> Match:
-        alike = self._now(self._alike_of(entry))
-        done = match(entry.cents, entry.name, references, self._now(named), alike)
+    def _match(
+        self,
+        entry: Entry,
+        references: set[str],
+        named: Sequence[Claim],
+        alike: Sequence[Claim],
+    ) -> Match:
+        done = match(entry.cents, entry.name, references, self._now(named), self._now(alike))
         if done.status == "settled" and not 0 <= entry.fee <= entry.cents:
             return Match("proposed", done.claim, "its fee is more than its amount")
         return done

@@ -93,7 +93,6 @@ def make(books: Books, order_id: int, *, dry_run: bool = False) -> Made:
         invoice = bill(change, order_id, billed_as_ordered(change, order))
         if invoice is None:
             raise BadInput(f"{order_named(change, order_id)} has nothing left to pay for")
-        (invoice,) = invoices.invoices_by_id(change, [invoice.invoice_id])
         done = Made(invoice, change.currency)
         change.say(done.sentence)
     return done

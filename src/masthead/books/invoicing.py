@@ -48,6 +48,8 @@ def bill(
 ) -> Invoice | None:
     """Make the invoice of an order, and use the payer's credit for it; None if nothing is due.
 
+    Returns the invoice with what is still open.
+
     ``is_paid`` makes a receipt: the caller books the payment. Without ``is_paid``, the credit that
     the payer has settles the invoice, wholly or in part.
     """

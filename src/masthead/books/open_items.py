@@ -158,8 +158,11 @@ class Billed(NamedTuple):
 def billed(books: Books, subscriber_id: int, orders: Iterable[int] = ()) -> Billed:
     """Return what a payer was billed, with the invoices of other orders, such as that of a gift."""
     with books.read() as reading:
-        found = reading.ask(open_items.invoices(subscriber_id))
-        by_order = {each.order_id: each for each in found if each.order_id is not None}
+        by_order = {
+            each.order_id: each
+            for each in reading.ask(open_items.documents(subscriber_id))
+            if each.order_id is not None and each.kind != "credit_note"
+        }
         for order_id in set(orders) - by_order.keys():
             other = stored.invoice_of_order(reading, order_id)
             if other is not None:

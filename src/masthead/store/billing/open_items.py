@@ -207,20 +207,6 @@ def credit_notes_of(books: Reading, invoice_id: int) -> list[Invoice]:
     )
 
 
-def invoices(subscriber_id: int) -> Query[list[Invoice]]:
-    """Return the invoices and receipts of a payer, the oldest first."""
-    return rows_as(
-        Invoice,
-        f"""
-        SELECT {_INVOICE} FROM invoices AS i
-        WHERE i.account_id = :account_id AND i.subscriber_id = :subscriber_id
-            AND i.kind <> 'credit_note'
-        ORDER BY i.invoice_id
-        """,
-        subscriber_id=subscriber_id,
-    )
-
-
 def documents(subscriber_id: int) -> Query[list[Invoice]]:
     """Return the invoices, receipts and credit notes of a payer, the oldest first."""
     return rows_as(
