@@ -23,7 +23,7 @@ from urllib.parse import quote, urlsplit
 
 import apsw
 
-from tests import forks
+from tests import commands, forks
 from tests.postgres import name_of, unique
 
 if TYPE_CHECKING:
@@ -52,6 +52,10 @@ AS_INSTALLED = "masthead.__main__"
 """The module of a server that is no fork: a new process, with the limits of production."""
 
 SERVES = re.compile(r"Masthead serves on (http://\S+)")
+
+
+Process = forks.Program | subprocess.Popen[bytes]
+"""A program that was started."""
 
 
 class CommandFailedError(AssertionError):
@@ -167,8 +171,9 @@ def run(
     command: Sequence[str] = MASTHEAD,
     typed: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end: in a folder, if one is given, with settings in its environment.
+    """Run a command in a process of its own to its end.
 
+    It runs in a folder, if one is given, with settings in its environment.
     ``typed`` is what it reads from its standard input.
     """
     whole = [*command, *map(str, arguments)]
@@ -220,11 +225,24 @@ def _run_fork(
         return subprocess.CompletedProcess(command, status, printed.read(), errors.read())
 
 
+def outcome(*arguments: object, database: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, in this process where that is the same (tests/commands.py)."""
+    words = [*map(str, arguments)]
+    done = commands.run_here(words, environment(database))
+    return done or run(*words, database=database)
+
+
 def masthead(
     *arguments: object, database: str, exit_status: int = 0, module: str = "masthead"
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``masthead`` with the arguments; raise CommandFailedError on any other exit status."""
-    done = run(*arguments, database=database, command=[sys.executable, "-m", module])
+    """Run ``masthead`` with the arguments; raise CommandFailedError on any other exit status.
+
+    Another module than ``masthead`` runs in a process of its own.
+    """
+    if module == "masthead":
+        done = outcome(*arguments, database=database)
+    else:
+        done = run(*arguments, database=database, command=[sys.executable, "-m", module])
     if done.returncode != exit_status:
         message = (
             f"masthead {' '.join(map(str, arguments))} ended with {done.returncode}, "
@@ -260,7 +278,7 @@ class Server:
         """Start it on a free port of loopback and wait until it says that it serves."""
         self._lines: list[str] = []
         self._printed: queue.Queue[str | None] = queue.Queue()
-        self._process, self._stream = _start(
+        self._process, self._stream = start(
             [sys.executable, "-m", module, "serve", "--port", "0", *map(as_server, options)],
             environment(as_server(database)),
         )
@@ -326,21 +344,25 @@ class Server:
                 return found[1].rstrip("/")
 
 
-def _start(
-    command: list[str], environs: Mapping[str, str]
-) -> tuple[forks.Program | subprocess.Popen[bytes], TextIO]:
-    """Start a command; return it, and the stream of all that it prints."""
+def start(
+    command: Sequence[str], environs: Mapping[str, str], stderr: int | None = None
+) -> tuple[Process, TextIO]:
+    """Start a command; return it, and the stream of what it prints.
+
+    Its errors are in the stream, too, unless a file descriptor is given for them.
+    """
     ours, theirs = os.pipe()
     stream = os.fdopen(ours, encoding="utf-8")
     try:
         with Path(os.devnull).open("rb") as nothing:
+            errors = theirs if stderr is None else stderr
             if _has_fork(command):
-                files = [nothing.fileno(), theirs, theirs]
+                files = [nothing.fileno(), theirs, errors]
                 if program := forks.start(command[2:], environs, files):
                     return program, stream
             return (
                 subprocess.Popen(
-                    command, env=environs, stdin=nothing, stdout=theirs, stderr=theirs
+                    command, env=environs, stdin=nothing, stdout=theirs, stderr=errors
                 ),
                 stream,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import threading
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +12,40 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from tests.servers import MASTHEAD, STOP_SECONDS_MAX, as_server, environment
+from tests.servers import MASTHEAD, STOP_SECONDS_MAX, as_server, environment, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import TextIO
 
-    from tests.servers import Store
+    from tests.servers import Process, Store
+
+
+class Running:
+    """A command that goes on until it is told to end."""
+
+    def __init__(self, process: Process, stdout: TextIO) -> None:
+        """Take its process, and the stream of what it prints."""
+        self.pid = process.pid
+        self.wait = process.wait
+        self.poll = process.poll
+        self.terminate = process.terminate
+        self.kill = process.kill
+        self.stdout = stdout
+
+    def end(self) -> None:
+        """End it, and take what it still prints."""
+        self.terminate()
+        reading = threading.Thread(target=self.stdout.read, daemon=True)
+        reading.start()
+        try:
+            self.wait(STOP_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        finally:
+            reading.join(STOP_SECONDS_MAX)
+            self.stdout.close()
 
 
 @contextmanager
@@ -25,31 +54,24 @@ def running(
     database: str,
     settings: Mapping[str, str] | None = None,
     command: Sequence[str] = MASTHEAD,
-    stderr: int = subprocess.STDOUT,
-) -> Iterator[subprocess.Popen[str]]:
+    stderr: int | None = None,
+) -> Iterator[Running]:
     """Run a command that goes on until it is told to end; ``stderr`` may be a file descriptor.
 
     A server logs in as the role of servers.
     """
     database = as_server(database) if arguments[0] == "serve" else database
-    with subprocess.Popen(
-        [*command, *map(str, arguments)],
-        env={**environment(database), **(settings or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        text=True,
-        encoding="utf-8",
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.communicate(timeout=STOP_SECONDS_MAX)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
+    process = Running(
+        *start(
+            [*command, *map(str, arguments)],
+            {**environment(database), **(settings or {})},
+            stderr,
+        )
+    )
+    try:
+        yield process
+    finally:
+        process.end()
 
 
 def begun(*arguments: object, database: str) -> subprocess.Popen[bytes]:
@@ -58,7 +80,7 @@ def begun(*arguments: object, database: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment(database), stdout=subprocess.DEVNULL)
 
 
-def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> list[str]:
+def lines_until(process: Running | subprocess.Popen[str], wanted: str, count: int = 1) -> list[str]:
     """Read what a process prints until ``count`` lines hold ``wanted``; return all lines."""
     assert process.stdout is not None
     lines: list[str] = []
@@ -70,7 +92,7 @@ def lines_until(process: subprocess.Popen[str], wanted: str, count: int = 1) -> 
     raise AssertionError("\n".join(["ended too early:", *lines]))
 
 
-def address_of(process: subprocess.Popen[str]) -> tuple[str, int]:
+def address_of(process: Running) -> tuple[str, int]:
     """Return where a server serves, once it has said so."""
     url = lines_until(process, "Masthead serves on")[-1].rpartition(" ")[2]
     host, _, port = url.rpartition("//")[2].rpartition(":")

@@ -16,7 +16,7 @@ from masthead.contract.printable import printable
 from masthead.contract.records import TABLES_BY_NAME
 from tests.cli.test_ends import ARGUMENTS, ON_CITUS
 from tests.loading.publisher import SMALL
-from tests.servers import masthead, run
+from tests.servers import masthead, outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +60,7 @@ def test_no_command_prints_what_acts_on_a_terminal_or_looks_like_another_line(
             continue
         here = {"in": folder, "out": tmp_path / "out", "copy.db": tmp_path / "copy.db"}
         given = [here.get(each, each.replace("./", f"{tmp_path}/")) for each in arguments]
-        done = run(*words.split(), *given, database=database)
+        done = outcome(*words.split(), *given, database=database)
         said = done.stdout + done.stderr
         assert not RAW.search(said), words
         assert not re.search(r"(^|\t)forged", said, re.MULTILINE), (words, said)

@@ -97,7 +97,6 @@ def test_a_full_folder_ends_no_worker(account: str, folder: Path) -> None:
         assert workers_of(process.pid) == before
         process.terminate()
         assert process.wait(STOP_SECONDS_MAX) == 0
-        assert process.stdout
         assert "a worker died" not in process.stdout.read()
 
 
@@ -175,7 +174,6 @@ def test_the_folder_of_a_killed_server_is_removed_by_the_next_one(
         folder = Path(folder_of(max(workers_of(process.pid))) or "")
         process.kill()
         process.wait()
-        assert process.stdout
         process.stdout.read()
     assert folder.exists()
     with running(*WORKERS, database=account, settings=settings) as process:

@@ -18,8 +18,9 @@ from tests.long import ONLY_LONG
 from tests.servers import MASTHEAD, STOP_SECONDS_MAX, Store, masthead
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Iterator
+
+    from tests.cli.running import Running
 
 SMALL_LOG = [sys.executable, "-m", "tests.cli.small_log"]
 REQUEST = b"GET /2/orders/7 HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -70,7 +71,7 @@ class Log:
 @contextmanager
 def logging_to_a_pipe(
     database: str, *options: str, command: list[str] = MASTHEAD
-) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int], Log]]:
+) -> Iterator[tuple[Running, tuple[str, int], Log]]:
     """Serve; yield the process, where it serves, and its log."""
     reader, writer = os.pipe()
     try:
