@@ -3,9 +3,9 @@
 #   make demo          a demo publisher on http://127.0.0.1:8000 (PORT=8001, ARGS="…")
 #   make check         lint format-check types imports, and the tests that need neither PostgreSQL
 #                      nor a process: 90 seconds
-#   make test          every check: lint format-check types imports tests; about 8 minutes
-#                      (the target is 5; all times are for two idle processors;
-#                      lock-check and docs-check run a part of tests)
+#   make test          every check: lint format-check types imports tests; the target is 5 minutes
+#                      (all times are for two idle processors; lock-check and docs-check run a
+#                      part of tests)
 #   make test ARGS=tests/mirror
 #                      only a part of the tests: seconds
 #   make test-system   a browser, PHP and generated clients as clients; a real pooler
@@ -19,7 +19,8 @@
 #   make fix           fixes what ruff can fix
 #   make docs          writes docs/reference.md, the synchronous client and the drawing
 #   make schema        writes the schema of both databases, from schema/start.sql
-#   make test-ci       `make test` and the long tests of a few files (LONG_IN_CI in tests/long.py)
+#   make test-ci       `make test`, the slow tests (tests/slow.txt), and the long tests of a few
+#                      files (LONG_IN_CI in tests/long.py)
 #   make prove-tests   what the long form of the tests adds to `make test`: 15 minutes
 #   PROCESSES=2        with any target: how many processes run the tests
 #   make prove         prove-tests, and then hours of proofs: prove-every (many random cases, and
@@ -74,8 +75,8 @@ ifeq ($(ARGS),)
 test: lint format-check imports
 	@$(MAKE) --jobs 2 types tests
 	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)," \
-		"tests/release (release)," $(if $(FORM),"and tests/pipelines (test-pipelines).", \
-		"tests/pipelines (test-pipelines) and long forms (prove-tests).")
+		"tests/release (release), tests/pipelines (test-pipelines)" \
+		$(if $(FORM),,"slow tests (test-ci)") "and long forms (prove-tests).")
 else
 test: tests
 endif

@@ -1,7 +1,7 @@
 """The three forms of the tests: short, long and every.
 
-- The short form is ``make test``. ``.ci/run`` adds the long tests of a few files
-  (``pytest --ci``, ``LONG_IN_CI``).
+- The short form is ``make test``. ``.ci/run`` adds the slow tests (``SLOW``) and the long tests of
+  a few files (``LONG_IN_CI``): ``pytest --ci``.
 - The long form (``pytest --long``) also runs what is too slow to repeat whenever a line changes, or
   nearly the same as another test: ``ONLY_LONG``, and the second database of ``SHORT_ON_SQLITE``.
   ``make prove-tests`` runs only what it adds to the short form.
@@ -17,6 +17,7 @@ options in ``CASES``, and are marked with ``MORE_WITH_EVERY``.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
@@ -24,7 +25,6 @@ from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 ONLY_LONG = pytest.mark.only_long
 ONLY_EVERY = pytest.mark.only_every
@@ -51,13 +51,21 @@ LONG_ON_SQLITE = pytest.mark.parametrize(
 """The same, where only ``--every`` has both."""
 
 FILES_SHORT_ON_SQLITE = {
+    "api/test_changes.py",
+    "api/test_login.py",
+    "api/test_login_digests.py",
     "api/test_login_limits.py",
+    "api/test_orders.py",
+    "api/test_rotation.py",
     "api/test_what_changes.py",
+    "billing/test_bank_splits.py",
     "billing/test_billing_settings.py",
     "billing/test_example.py",
     "billing/test_found_by_the_model.py",
     "billing/test_invoice_documents.py",
     "billing/test_issue_sheets.py",
+    "billing/test_letter_documents.py",
+    "billing/test_reader_mails.py",
     "billing/test_reminder_letters.py",
     "circulation/test_carrying.py",
     "circulation/test_disputes.py",
@@ -67,6 +75,7 @@ FILES_SHORT_ON_SQLITE = {
     "circulation/test_example.py",
     "circulation/test_files_beside.py",
     "circulation/test_interface.py",
+    "circulation/test_letters.py",
     "circulation/test_many_orders.py",
     "circulation/test_moving.py",
     "circulation/test_personal_books.py",
@@ -74,21 +83,42 @@ FILES_SHORT_ON_SQLITE = {
     "circulation/test_replacements.py",
     "console/test_acts.py",
     "console/test_bank_file.py",
+    "console/test_consents.py",
     "console/test_counting.py",
     "console/test_limits.py",
     "console/test_mail.py",
     "console/test_reader.py",
+    "console/test_readers_pages.py",
     "console/test_reminders_page.py",
     "console/test_responses.py",
+    "docs/test_units.py",
     "loading/test_brake.py",
     "loading/test_deliveries.py",
+    "loading/test_limits.py",
+    "loading/test_links.py",
     "loading/test_rejects.py",
+    "qualification/test_adding.py",
     "qualification/test_commands.py",
+    "qualification/test_removals.py",
+    "qualification/test_reports_stay.py",
     "readers/test_forged.py",
     "readers/test_languages.py",
+    "readers/test_links.py",
     "readers/test_paths.py",
+    "readers_books/test_asking.py",
+    "readers_books/test_cancellation_letters.py",
+    "readers_books/test_confirmations.py",
+    "readers_books/test_faults.py",
+    "readers_books/test_home.py",
+    "readers_books/test_previews.py",
+    "readers_pages/test_attacks.py",
+    "readers_pages/test_details.py",
+    "readers_pages/test_documents.py",
+    "readers_pages/test_qualifying.py",
 }
-"""The same for whole files: other files of the short form run most of their statements on both."""
+"""The same for whole files: other files of the short form run their statements on both, apart from
+statements of the tests themselves and the same statement with other columns (decisions, "Which
+tests `make test` leaves out")."""
 
 FILES_ON_CITUS = {
     "api/test_tenants.py",
@@ -138,6 +168,11 @@ FILES_ON_CITUS = {
 """Files whose tests run on SQLite and, as `make test-citus`, on Citus, which is a PostgreSQL that
 refuses more. Only ``--every`` also runs them on a single PostgreSQL server, except those that
 Citus cannot run (``ONE_SERVER``)."""
+
+SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
+"""Test functions that ``.ci/run`` adds to the short form, by their node ids: a few of all, which
+take half of the time. ``python -m tests.house.slow`` writes the list from the durations of a run.
+They run in the short form, too, if the command line names their file or a test of it."""
 
 LONG_IN_CI = {
     "billing/test_numbers.py",
@@ -230,7 +265,9 @@ _has_every = False
 def add_options(parser: pytest.Parser) -> None:
     """Let the long forms be asked for, and any number of cases."""
     group = parser.getgroup("what takes long (make prove)")
-    group.addoption("--ci", action="store_true", help="run what .ci/run adds to the short form")
+    group.addoption(
+        "--ci", action="store_true", help="run the slow tests, too, and what else .ci/run adds"
+    )
     group.addoption("--long", action="store_true", help="run what the short form leaves out, too")
     group.addoption(
         "--every", action="store_true", help="run everything, with many cases; hours (make prove)"
@@ -280,7 +317,7 @@ def left_out(
     """Mark what only some forms have; return the items that the form does not run.
 
     ``with_neighbours`` keeps the second database of ``SHORT_ON_SQLITE`` and ``FILES_ON_CITUS`` in
-    the short form.
+    the short form, and the slow tests.
     """
     for item in items:
         if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
@@ -290,6 +327,8 @@ def left_out(
     if config.option.every:
         return []
     kept = {_HAS_NEIGHBOUR.mark.args, _RUNS_ON_CITUS.mark.args} if with_neighbours else set()
+    has_slow = config.option.ci or config.option.long or with_neighbours
+    named = {Path(argument.partition("::")[0]).name for argument in config.args}
     return [
         item
         for item in items
@@ -298,6 +337,7 @@ def left_out(
             for name in ("only_every", *(() if _has_long(item, config) else ("only_long",)))
             for mark in item.iter_markers(name)
         )
+        or not (has_slow or item.path.name in named or item.nodeid.partition("[")[0] not in SLOW)
     ]
 
 
