@@ -136,6 +136,10 @@ def test_what_is_wrong_is_said_and_nothing_is_added(
 
 def test_the_free_titles_say_what_lapses_when(browser: Browser, desk: Desk) -> None:
     free_title.qualify(desk, 3, "2025-05-20")
+    free_title.qualify(desk, 2, "2025-05-20")
+    desk.connection.change(
+        "UPDATE subscribers SET delete_date = '2026-04-01' WHERE subscriber_id = 2"
+    )
     requalifications.set_effort(desk.books, Effort(1, 1, 60, "letter"))
     desk.now += 120_000_000  # what was counted for another test is outdated
     pages = (text_of(browser.get("/qualification").text) for _ in range(1_000))

@@ -71,6 +71,9 @@ def test_a_form_is_set_and_shown(press: Desk, tmp_path: Path) -> None:
     answers = ("--answer=job=chief", "--answer=industry=Glass", "--evidence=call=7")
     (done,) = run("add", "1", "1", "--on=2026-04-10", "--request=fair", *answers, "--taken-by=Ben")
     assert "class chief, valid until 2029-04-09; subscription 1 began" in done
+    adding = ("qualification", "add", "1", "1", "--on=2026-04-10", "--request=fair", *answers)
+    twice = refused(press.url, *adding, "--evidence=call=8", exit_status=2)
+    assert "--evidence gives one name twice" in twice
     shown = run("show", "1")
     assert shown[:-1] == [
         "1  Forge  2026-04-10  valid until 2029-04-09  At a fair  class chief  counts now",

@@ -13,6 +13,7 @@ from masthead.loading.qualification_files import (
     read_mapping,
     read_qualifications,
 )
+from masthead.store.erasing import erase
 from tests.circulation.shop import run as program
 from tests.qualification.press import CHIEF, ENGINEER, qualify, said
 
@@ -138,6 +139,39 @@ def test_a_file_of_others_is_read_by_a_mapping(press: Desk, tmp_path: Path) -> N
         "17",
     ]
     assert load(press, tmp_path, THEIRS, MAPPING).added == 0
+
+
+def test_a_mapping_translates_each_answer_once(press: Desk, tmp_path: Path) -> None:
+    """decisions, "Qualifications from files": a list of codes may swap or shift them."""
+    swapped = MAPPING.replace('CEO = "chief"', 'CEO = "chief"\nchief = "engineer"')
+    rows = THEIRS.replace("CEO;steel, Glass", "CEO;") + "18;31.03.2026;e@x.org;Eva;Dunn;chief;;\n"
+    load(press, tmp_path, rows, swapped)
+    assert [row["answers"] for row in press.table("qualifications")] == [
+        f'{{"1":{{"options":[{option}],"text":""}}}}' for option in (CHIEF, ENGINEER)
+    ]
+
+
+def test_the_same_file_brings_nobody_back_who_was_erased(press: Desk, tmp_path: Path) -> None:
+    """decisions, "Qualifications from files": a row is known by its reference, or by the reader."""
+    header = FILE.splitlines()[0]
+    of_reference = "W-7,,zoe@example.org,Zoe,Ames,2026-03-01,web,chief,,\n"
+    of_id = ",1,,,,2026-03-01,web,chief,,\n"
+    load(press, tmp_path, f"{header}\n{of_reference}{of_id}")
+    for reader in (1, 4):
+        erase(press.store, 1, reader, leave_traces=True)
+    before = press.everything()
+    more = ",2,,,,2026-03-01,web,chief,,\n"
+    done = load(press, tmp_path, f"{header}\n{of_reference}{of_id}")
+    assert (done.added, done.unchanged) == (0, 2)
+    assert press.everything() == before
+    assert load(press, tmp_path, f"{header}\n{of_reference}{of_id}{more}").added == 1
+
+
+def test_a_reference_is_known_again_without_its_line_break(press: Desk, tmp_path: Path) -> None:
+    header = FILE.splitlines()[0]
+    row = '"c\n7",1,,,,2026-03-01,web,chief,,\n'
+    assert load(press, tmp_path, f"{header}\n{row}").added == 1
+    assert load(press, tmp_path, f"{header}\n{row}").unchanged == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import cancelling, erasure, issues, reader_cancelling, renewals
+from masthead.books import (
+    cancelling,
+    erasure,
+    issues,
+    reader_cancelling,
+    renewals,
+    requalifications,
+)
+from masthead.circulation.requalifying import Effort
 from masthead.errors import BadInput
 from tests.circulation.test_closing import balances, term
 from tests.circulation.test_due_letters import letters_of
@@ -47,6 +55,17 @@ def test_who_pays_gets_renewal_letters_by_the_issues_that_are_paid(
     for issue in (5, 6):
         issues.close(press.books, issue)
     assert letters_of(press) == []
+
+
+def test_who_paid_before_the_opening_is_not_asked_to_qualify(press: Desk) -> None:
+    """decisions, "Who is asked to qualify again": the opening found issues that were paid."""
+    requalifications.set_effort(press.books, Effort(1, 1, 90, "telephone"))
+    for reader, price in ((1, 1000), (2, 0), (3, None)):
+        key = qualify(press, reader, "2023-05-20", said(CHIEF)).subscription_id
+        if price is not None:
+            pay(press, key, term(reader, key, 12, 8, kind="opening", price=price))
+    asked = requalifications.selected(press.books, 1, 1).asked
+    assert [each.subscriber_id for each in asked] == [2, 3]
 
 
 def test_after_the_last_paid_issue_the_qualification_says_until_when(press: Desk) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from masthead.books import qualification_forms, qualifications
 from masthead.books.qualification_forms import Asked, FormValues, GivenClass
@@ -42,7 +42,7 @@ def fill(desk: Desk) -> None:
     qualification_forms.set_classes(desk.books, 1, [served, rest])
 
 
-def qualify(desk: Desk, reader: int, on: str = "2025-06-01") -> Added:
+def qualify(desk: Desk, reader: int, on: str = "2025-06-01", **more: Any) -> Added:
     """Add a reader's qualification: an engineer who called."""
     given = Given(
         reader,
@@ -51,5 +51,6 @@ def qualify(desk: Desk, reader: int, on: str = "2025-06-01") -> Added:
         {JOB: answer([ENGINEER])},
         taken_by="Pat",
         evidence={"telephone": "+353 21 123"},
+        **more,
     )
     return qualifications.add(desk.books, 1, given)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.circulation.test_closing import term
 from tests.readers_books.household import BEN, CORA
 from tests.readers_pages import free_title
 from tests.readers_pages.house import errors_of, said_after, send, text_of
@@ -57,6 +58,31 @@ def test_one_visit_qualifies_again(house: House, free: str) -> None:
     assert json.loads(newest["answers"])["2"] == {"options": [21], "text": "Ropes"}
 
 
+def test_the_answers_that_are_known_stand_there_whoever_asked_for_them(
+    house: House, free: str
+) -> None:
+    """decisions, "A reader who answers the questions of a free title"."""
+    house.desk.put(
+        "custom_field_answers",
+        subscriber_id=CORA,
+        field_id=free_title.MORE,
+        text_value="More maps",
+        answered_on="2026-01-05",
+    )
+    assert "More maps" in text_of(house.signed_in(CORA).get(f"{free}/qualify"))
+
+
+def test_the_qualification_is_for_the_subscription_of_the_page(house: House, free: str) -> None:
+    """A reader may have the title in print and as a file."""
+    newer = free_title.qualify(house.desk, CORA, type="Digital").subscription_id
+    browser = house.signed_in(CORA)
+    send(browser, f"{free}/qualify", FORM)
+    of = house.desk.table("qualifications")[-1]["subscription_id"]
+    assert f"subscriptions/{of}" == free
+    send(browser, f"subscriptions/{newer}/qualify", FORM)
+    assert house.desk.table("qualifications")[-1]["subscription_id"] == newer
+
+
 @pytest.mark.parametrize(
     ("typed", "field", "said"),
     [
@@ -96,6 +122,9 @@ def test_who_pays_reads_nothing_of_a_free_title(house: House, free: str) -> None
     shown = text_of(house.signed_in(BEN).get())
     assert "free of charge" not in shown
     assert "all is paid" in shown
+    key = int(free.rpartition("/")[2])
+    house.desk.put("terms", **term(99, key, 12, 8, kind="opening"))
+    assert "free of charge" not in text_of(house.signed_in(CORA).get())
 
 
 def test_another_readers_questions_are_not_there(house: House, free: str) -> None:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from masthead.books.account import Books
 from masthead.books.orders import Newcomer, described
@@ -115,6 +115,7 @@ class _Importing:
         self._first_new = change.new_id("subscribers")
         self._refused: dict[int, tuple[str, str]] = {}
         self._readers: set[int] = set()
+        self._erased: set[tuple[int, str, str]] = set()
         self._newcomers: list[tuple[int, Newcomer]] = []
         self._added = self._unchanged = self._older = 0
 
@@ -123,6 +124,15 @@ class _Importing:
         known = stored.referred(
             self._change, self._form.publication_id, [each.reference for each in rows]
         )
+        named = {each.person.subscriber_id for each in rows} - {None}
+        # The answers of a reader who was erased are not known any more.
+        self._erased = {
+            (subscriber_id, day, request)
+            for subscriber_id, day, request, answers in stored.said_by(
+                self._change, self._form.publication_id, cast("set[int]", named)
+            )
+            if not answers
+        }
         order_people.look_up(
             self._change, [each.person for each in rows if each.reference not in known]
         )
@@ -140,11 +150,10 @@ class _Importing:
         self._add(given)
 
     def _given(self, row: FileRow, known: dict[str, tuple[str, str, str | None]]) -> Given | None:
-        """Return what a row says, None if its reference was loaded already."""
+        """Return what a row says, None if it is there by its reference, or of an erased reader."""
         answers = read_answers(self._form, row.answers)
         said = row.on, row.request_type, answers_text(answers)
         if row.reference is not None and row.reference in known:
-            # The answers of a reader who was erased are not known any more.
             if known[row.reference] not in (said, (*said[:2], None)):
                 raise BadInput(
                     f"{row.reference!r} was loaded with another day, request type or answer: what "
@@ -156,6 +165,9 @@ class _Importing:
         if row.reference is not None:
             known[row.reference] = said
         person = row.person
+        if (person.subscriber_id, row.on, row.request_type) in self._erased:
+            self._unchanged += 1
+            return None
         if row.reference is None and not (
             person.subscriber_id is not None or person.renewal_code or person.email
         ):

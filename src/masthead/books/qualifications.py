@@ -43,6 +43,7 @@ __all__ = [
     "Shown",
     "add",
     "add_many",
+    "known_answers",
     "of_reader",
     "refused_of",
 ]
@@ -58,8 +59,10 @@ class Given(NamedTuple):
     """What a reader said, how, and what proves it.
 
     ``on`` is the day of the answers, which are by the id of the field. ``evidence`` has values by
-    their names, such as the address of a computer. ``taken_by`` is who took the answers. ``type``
-    None: that of the form. ``reference`` is that of another system.
+    their names, such as the address of a computer. ``taken_by`` is who took the answers.
+    ``reference`` is that of another system. ``subscription_id`` is the subscription that the
+    answers are for, if the reader said so; None: the newest one, of that ``type`` if there is one.
+    A subscription that begins has the type, else that of the form.
     """
 
     subscriber_id: int
@@ -70,6 +73,7 @@ class Given(NamedTuple):
     evidence: Mapping[str, str] = {}
     type: str | None = None
     reference: str | None = None
+    subscription_id: int | None = None
 
 
 class Added(NamedTuple):
@@ -294,6 +298,9 @@ class _Adding:
     def _subscription(self, given: Given) -> int:
         """Return the subscription that the qualification is for; begin one if there is none."""
         held = self._held.setdefault(given.subscriber_id, [])
+        if any(each.subscription_id == given.subscription_id for each in held):
+            assert given.subscription_id is not None
+            return given.subscription_id
         fitting = [each for each in held if given.type in {None, each.type}]
         if fitting:
             return fitting[-1].subscription_id
@@ -338,6 +345,15 @@ class _Adding:
                     days[key] = each.on
                     newest[key] = answer
         stored.write_answers(self._change, days, newest)
+
+
+def known_answers(books: Books, subscriber_id: int) -> Mapping[int, Answer]:
+    """Return what is in the questionnaire of a reader, by the id of the field.
+
+    A form shows it, since an answer that the form leaves empty is removed (:func:`add`).
+    """
+    with books.read() as reading:
+        return stored.stored_answers(reading, subscriber_id)
 
 
 def of_reader(books: Books, subscriber_id: int, publication_id: int | None = None) -> list[Shown]:

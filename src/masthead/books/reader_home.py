@@ -43,7 +43,7 @@ from masthead.store.books import reader_home, reader_qualifying, reader_requests
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_home import Issue, Reader
-from masthead.store.books.reader_page import Ended, SpanLine
+from masthead.store.books.reader_page import Ended, SpanLine, TermLine
 from masthead.store.books.reader_qualifying import Newest
 from masthead.store.books.reader_requests import Request
 
@@ -164,7 +164,7 @@ class _HomeAsked:
                 ),
                 free.get(each.line.subscription_id),
                 reading.today,
-                pays=any(term.kind == "paid" for term in each.terms),
+                pays=any(map(_pays, each.terms)),
                 may_answer=offered.questionnaire,
             )
             for each in _newest(served)
@@ -259,6 +259,13 @@ def _with_free(
     return shown._replace(
         qualified=None if pays else found,
         may=shown.may._replace(qualify=may_answer and shown.cancelled is None),
+    )
+
+
+def _pays(term: TermLine) -> bool:
+    """Return whether issues are left of a term that was paid for, before the opening or since."""
+    return term.kind == "paid" or (
+        term.kind == "opening" and term.price > 0 and term.issues_left != 0
     )
 
 

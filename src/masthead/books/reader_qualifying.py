@@ -1,7 +1,7 @@
 """A reader of a free title qualifies again on the pages (qualification, "Requalification").
 
-One visit is enough: the questions of the publication's form stand there with the answers of the
-last time.
+One visit is enough: the questions of the publication's form stand there with the answers that are
+known.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from masthead.books import qualifications
 from masthead.books.account import Books
 from masthead.books.qualifications import Given
 from masthead.books.reader_acts import acting, check_offered, own_subscription
-from masthead.circulation.qualifying import Answer, Question, answers_of, refused_answers
+from masthead.circulation.qualifying import Answer, Question, refused_answers
 from masthead.circulation.reader_rules import refused
 from masthead.errors import NotFound
 from masthead.store.books import reader_qualifying as stored
 from masthead.store.books.operation import Reading
 from masthead.store.books.qualification_forms import Form, form_of
-from masthead.store.books.qualifications import qualifications_of
+from masthead.store.books.qualifications import stored_answers
 
 WEB = "web"
 """The request type of what a reader answers on the readers' pages."""
@@ -26,7 +26,7 @@ _OFFERED = "questionnaire"
 
 
 class Asked(NamedTuple):
-    """The questions of a free title, with the reader's answers of the last time, by the field.
+    """The questions of a free title, with the reader's answers that are known, by the field.
 
     ``valid_until`` is the last day of the newest qualification; ``has_ended``: it is past.
     ``agreed_text`` is what the reader agrees to, '' for nothing.
@@ -57,18 +57,13 @@ def asked(books: Books, subscriber_id: int, subscription_id: int) -> Asked:
     check_offered(books, subscriber_id, _OFFERED)
     with books.read() as reading:
         form, valid_until = _form(reading, subscriber_id, subscription_id)
-        newest = next(
-            each
-            for each in qualifications_of(reading, subscriber_id, form.publication_id)
-            if each.subscription_id == subscription_id
-        )
         return Asked(
             form.publication,
             valid_until,
             valid_until < reading.today,
             form.agreed_text or "",
             form.questions,
-            answers_of(newest.answers),
+            stored_answers(reading, subscriber_id),
         )
 
 
@@ -102,6 +97,7 @@ def qualify(
             answers,
             taken_by="the reader",
             evidence={name: value for name, value in evidence.items() if value},
+            subscription_id=subscription_id,
         )
         done = qualifications.add(act.books, form.publication_id, given)
         return Qualified(form.publication, done.valid_until, done.is_served)

@@ -241,6 +241,14 @@ def _pair(option: str, text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def _evidence(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [_pair("--evidence", each) for each in given]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise BadUsage("--evidence gives one name twice: give each value a name of its own")
+    return found
+
+
 @qualification_group.command("add")
 @click.argument("subscriber_id", type=ID)
 @click.argument("publication_id", type=ID)
@@ -262,7 +270,12 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 )
 @click.option("--taken-by", help="Who took the answers.")
 @click.option("--reference", help="The reference of another system.")
-@click.option("--type", "type_", type=click.Choice(TYPES), help="By default that of the form.")
+@click.option(
+    "--type",
+    "type_",
+    type=click.Choice(TYPES),
+    help="By default, that of the reader's newest subscription, else that of the form.",
+)
 @dry_run
 @account_options
 def add(
@@ -292,7 +305,7 @@ def add(
             subscriber_id,
             request_type=request,
             answers=said,
-            evidence=dict(_pair("--evidence", each) for each in evidence),
+            evidence=_evidence(evidence),
             type=type_,
             **given,
         ),

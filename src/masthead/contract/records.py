@@ -423,7 +423,7 @@ TABLES = (
     _table(
         "qualifications",
         Qualification,
-        personal=("answers", "evidence", "external_reference"),
+        personal=("answers", "evidence"),
         subscriber_id="subscribers",
         publication_id="qualification_forms",
         subscription_id="subscriptions",

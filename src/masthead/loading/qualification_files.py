@@ -15,7 +15,7 @@ from masthead.books.qualification_files import FileRow
 from masthead.circulation.addresses import POSTAL
 from masthead.circulation.ordering import Person
 from masthead.contract.kinds import Identifier, Text
-from masthead.contract.printable import printable
+from masthead.contract.printable import printable, single_spaced
 from masthead.errors import BadInput
 from masthead.loading.cleaning import BadCell, ShownNumber, cleaned, whole, without_decimals
 from masthead.loading.mapping_dates import ISO, date_reader
@@ -142,7 +142,9 @@ class _Reading:
             return str(Identifier().parse(whole(cell)))
         if name in _CODES:
             cell = without_decimals(cell)
-        meant = self._mapping.values.get(name, {}).get(cell, str(cell))
+        meant = str(cell)
+        if name in COLUMNS or name.startswith(EVIDENCE):  # else: see _answers
+            meant = self._mapping.values.get(name, {}).get(cell, meant)
         if name == "qualified_on":
             try:
                 return self._day(meant)
@@ -176,7 +178,7 @@ class _Reading:
             row.get("taken_by", mapping.taken_by) or None,
             evidence,
             row.get("type"),
-            row.get("external_reference"),
+            single_spaced(row.get("external_reference", "")) or None,
         )
 
     def _answers(self, name: str, text: str) -> list[str]:

@@ -17,7 +17,6 @@ from masthead.books.qualifications import Added, Given
 from masthead.circulation.qualifying import (
     Answer,
     answer,
-    answers_of,
     refused_answers,
     said_of,
 )
@@ -83,11 +82,11 @@ def _title(name: str) -> str:
 
 
 def new(request: PageRequest) -> Response:
-    """Show the questions of a publication, with the answers of the last time."""
+    """Show the questions of a publication, with the answers that are known."""
     key, form = int(request.ids["id"]), _form_of(request, request.query.get("publication", ""))
-    before = qualifications.of_reader(request.books, key, form.publication_id)
     values = {"on": request.account.today, "request_type": _TELEPHONE}
-    known = answers_of(before[0].qualification.answers) if before else {}
+    values["subscription"] = request.query.get("subscription", "")
+    known = qualifications.known_answers(request.books, key)
     for each in form.questions:
         given = known.get(each.field_id, Answer())
         values |= values_of(each, given.options, given.text)
@@ -121,6 +120,7 @@ def save(request: PageRequest) -> Response:
             answers,
             taken_by=request.operator.name,
             evidence={name: text for name, text in evidence.items() if text},
+            subscription_id=id_in(form["subscription"]),
         )
         done = qualifications.add(inside, asked.publication_id, given)
     if done is None:

@@ -270,6 +270,7 @@ def _actions(
     of, order = f"/subscriptions/{line.subscription_id}", f"/orders/new?subscriber={reader.key}"
     renewal = f"{order}&subscription={line.subscription_id}"
     questions = f"/subscribers/{reader.key}/qualify?publication={line.publication_id}"
+    questions += f"&subscription={line.subscription_id}"
     asks = (Action.SERVE, "Ask the questions", questions)
     invoice = billed.invoices.get(served.unpaid or 0) if billed else None
     payment = (Action.PAY, "Book the payment", f"/orders/{served.unpaid}/pay")

@@ -137,8 +137,7 @@ def _by_id(books: Reading, person: Person, prefix: str) -> int | None:
     if reader.delete_date is not None:
         raise RefusedOrder(
             f"{prefix}{name}",
-            f"{reader_named(books, reader.subscriber_id)} was deleted on {reader.delete_date[:10]} "
-            "and orders nothing",
+            f"{reader_named(books, reader.subscriber_id)} was deleted on {reader.delete_date[:10]}",
         )
     return reader.subscriber_id
 

@@ -189,6 +189,22 @@ def said_by(
     )
 
 
+def stored_answers(books: Reading, subscriber_id: int) -> dict[int, Answer]:
+    """Return the answers in the questionnaire of a reader, by the id of the field."""
+    return {
+        field_id: Answer(tuple(map(int, options.split("|"))) if options else (), text)
+        for field_id, options, text in books.rows_as(
+            tuple[int, str, str],
+            """
+            SELECT field_id, coalesce(option_ids, ''), coalesce(text_value, '')
+            FROM custom_field_answers
+            WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+            """,
+            subscriber_id=subscriber_id,
+        )
+    }
+
+
 def words_of(books: Reading) -> Words:
     """Return what readers are shown of the custom fields and their options, by their ids."""
     fields = books.rows_as(

@@ -41,7 +41,8 @@ _DUE = """
                 AND e.effort >= :effort)
         AND NOT EXISTS (SELECT 1 FROM terms AS t
             WHERE t.account_id = :account_id AND t.subscription_id = s.subscription_id
-                AND t.ended_at IS NULL AND t.issues_left <> 0 AND t.kind = 'paid')
+                AND t.ended_at IS NULL AND t.issues_left <> 0
+                AND (t.kind = 'paid' OR t.kind = 'opening' AND t.price > 0))
     """
 """The qualifications in a window that were not asked yet. A reader who pays is not asked: the paid
 issues come first."""
@@ -170,6 +171,8 @@ _ENDING = """
     FROM qualified_subscriptions AS q
     JOIN subscriptions AS s ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
         AND s.cancelled_on IS NULL AND s.merged_into IS NULL
+    JOIN subscribers AS o ON o.account_id = :account_id AND o.subscriber_id = s.subscriber_id
+        AND o.delete_date IS NULL
     WHERE q.account_id = :account_id AND q.valid_until >= :first
     """
 """The qualifications that end from a day on, of subscriptions that go on."""
