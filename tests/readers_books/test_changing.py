@@ -10,6 +10,7 @@ import pytest
 
 from masthead.books import (
     issues,
+    orders,
     reader_addresses,
     reader_cancelling,
     reader_changes,
@@ -19,12 +20,14 @@ from masthead.books import (
     subscriptions,
 )
 from masthead.books.reader_addresses import Wanted
+from masthead.circulation.ordering import Item, Order, Person
 from masthead.circulation.reader_rules import REFUSALS
 from masthead.errors import NotFound
 from masthead.store import audit
 from tests.readers_books.household import (
     ADA,
     BEN,
+    CORA,
     DAN,
     EVE,
     kept,
@@ -389,6 +392,28 @@ def test_an_unlimited_subscription_ends_with_the_last_issue_that_is_paid(househo
     household.refresh()
     done = reader_cancelling.cancel(reader(household, ADA), ADA, key)
     assert (done.issues_left, done.until) == (None, "2026-07-01")
+
+
+def test_the_months_of_a_term_that_has_not_begun_count_from_its_first_issue(
+    household: Desk,
+) -> None:
+    """decisions, "How a reader cancels"; rules, "The beginning of an unlimited term"."""
+    household.put("bundles", bundle_id=2, name="Tide unlimited", price=2400)
+    household.put(
+        "bundle_lines",
+        bundle_id=2,
+        line_number=1,
+        publication_id=1,
+        issues=-1,
+        months=12,
+        type="Print",
+        copies=1,
+        price=2400,
+    )
+    orders.place(household.books, Order(Person(subscriber_id=CORA), (Item(bundle_id=2),)))
+    key = seen(household, CORA).subscription_id
+    done = reader_cancelling.cancel(reader(household, CORA), CORA, key)
+    assert (done.issues_left, done.until) == (None, "2027-04-01")
 
 
 # Automatic renewal

@@ -18,6 +18,7 @@ from masthead.books.reader_acts import (
 )
 from masthead.books.reader_subscriptions import is_own
 from masthead.circulation.reader_rules import paid_until, refused
+from masthead.circulation.spans import Span, overlapped
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.databases.queries import Batch
 from masthead.errors import BadInput
@@ -133,7 +134,8 @@ def _planned(
     batch.send()
     if is_to_end():
         raise refused("cancelled_already")
-    _check_own(terms(), subscriber_id, subscription_id)
+    held = [each for each in terms() if each.subscription_id == subscription_id]
+    _check_own(held, subscriber_id)
     last_issue = None
     is_unlimited = found.issues == UNLIMITED
     left = left_of_terms(reading, subscription_id) if is_unlimited else found.issues or 0
@@ -141,7 +143,8 @@ def _planned(
     if at_once:
         until: str | None = reading.today
     elif goes_on:
-        last_issue, until = _last_issue(reading, found)
+        ahead = sum(max(each.issues_left, 0) for each in held)
+        last_issue, until = _last_issue(reading, found, ahead)
     else:
         until = last_day_of_terms(reading, subscription_id) if is_unlimited else last_day()
     done = Cancelled(
@@ -233,24 +236,36 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
 
 def check_own(reading: Reading, subscriber_id: int, subscription_id: int) -> None:
     """Raise BadInput if somebody else pays for a subscription of the reader."""
-    _check_own(reading.ask(reader_page.terms(subscriber_id)), subscriber_id, subscription_id)
+    terms = reading.ask(reader_page.terms(subscriber_id))
+    _check_own([each for each in terms if each.subscription_id == subscription_id], subscriber_id)
 
 
-def _check_own(terms: list[TermLine], subscriber_id: int, subscription_id: int) -> None:
-    own = [each for each in terms if each.subscription_id == subscription_id and each.issues_left]
-    if not is_own(own, subscriber_id):
+def _check_own(held: list[TermLine], subscriber_id: int) -> None:
+    if not is_own([each for each in held if each.issues_left], subscriber_id):
         raise refused("write_to_us")
 
 
-def _last_issue(reading: Reading, found: StoredSubscription) -> tuple[int, str]:
+def _last_issue(reading: Reading, found: StoredSubscription, ahead: int) -> tuple[int, str]:
     """Return the id and the day of the last planned issue that an unlimited subscription gets.
 
-    It is the last one within the months that are paid, or else the next one that is planned.
+    It is the last one within the months that are paid, or else the next one that is planned. A term
+    that has not begun counts its months from its first issue, which ``ahead`` others come before.
     """
-    planned = reader_page.coming(reading, [found.publication_id])
-    until = paid_until(reader_home.unlimited_terms(reading, found.subscription_id))
+    paused = [
+        Span(0, each.first, each.last)
+        for each in reading.ask(reader_page.suspensions(found.subscriber_id))
+        if each.subscription_id == found.subscription_id
+    ]
+    planned = [
+        each
+        for each in reader_page.coming(reading, [found.publication_id])
+        if each.day >= (found.begins_on or "") and overlapped(paused, each.day, each.day) is None
+    ]
     if not planned:
         raise refused("write_to_us")
+    begins = planned[min(ahead, len(planned) - 1)].day
+    terms = reader_home.unlimited_terms(reading, found.subscription_id)
+    until = paid_until((first or begins, months) for first, months in terms)
     within = [each for each in planned if until is not None and each.day <= until]
     last = within[-1] if within else planned[0]
     return last.issue_id, last.day

@@ -203,14 +203,14 @@ def shown_lines() -> Query[list[ShownLine]]:
     )
 
 
-def unlimited_terms(reading: Reading, subscription_id: int) -> list[tuple[str, int]]:
-    """Return the first day and the months of the unlimited terms that have begun."""
+def unlimited_terms(reading: Reading, subscription_id: int) -> list[tuple[str | None, int]]:
+    """Return the first day and the months of the unlimited terms; None: it has not begun."""
     return reading.rows_as(
-        tuple[str, int],
+        tuple[str | None, int],
         """
         SELECT starts_on, months FROM terms
         WHERE account_id = :account_id AND subscription_id = :subscription_id
-            AND issues_left < 0 AND starts_on IS NOT NULL AND months IS NOT NULL
+            AND issues_left < 0 AND months IS NOT NULL
         """,
         subscription_id=subscription_id,
     )
