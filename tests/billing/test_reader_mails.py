@@ -43,7 +43,6 @@ GIVEN: dict[str, Any] = {
     "email": "ada@ash.example",
     "address": "Ada Ames\n1 Oak\nCork",
     "begins_on": "2026-05-01",
-    "first_issue": "May 2026",
     "first": "2026-04-20",
     "last": "2026-05-10",
     "until": "2027-01-31",
@@ -136,6 +135,15 @@ def test_a_confirmation_says_what_was_done_and_whom_to_ask(press: Desk) -> None:
         "",
         "Tide & Co",
     ]
+
+
+@pytest.mark.parametrize("kind", ["address", "subscription_address"])
+def test_a_later_address_says_from_which_day_on_it_holds(kind: Confirmed) -> None:
+    values = {"publication": "Tide", "address": "1 Oak", "begins_on": "2026-06-01"}
+    english, german = (said(kind, each, values)[1] for each in LANGUAGES)
+    assert "It holds from 1 June 2026 on.\nUntil then, we send to your former address." in english
+    assert "Sie gilt ab dem 1. Juni 2026.\nBis dahin liefern wir an Ihre" in german
+    assert "Until then" not in said(kind, "en", {**values, "begins_on": None})[1]
 
 
 def test_the_language_is_that_of_the_page_or_the_first_one_of_the_pages(press: Desk) -> None:

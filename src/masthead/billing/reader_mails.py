@@ -101,7 +101,8 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "The address of your subscription to {publication}",
             "we send {publication} to another address. It is now:",
             "{address}",
-            "The first issue that goes there is {first_issue}.",
+            "It holds from {begins_on} on.",
+            "Until then, we send to your former address.",
         ),
         "temporary_address": (
             "Another address for {publication}",
@@ -146,7 +147,6 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "thank you for your order: {bundle}.",
             "The order has the number {number}.",
             "It costs {total}.",
-            "It begins with {first_issue}.",
         ),
         "gift": (
             "Your gift: {bundle}",
@@ -186,7 +186,8 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "Die Adresse Ihres Abonnements {publication}",
             "wir liefern {publication} an eine andere Adresse. Sie lautet jetzt:",
             "{address}",
-            "Die erste Ausgabe, die dorthin geht, ist {first_issue}.",
+            "Sie gilt ab dem {begins_on}.",
+            "Bis dahin liefern wir an Ihre bisherige Adresse.",
         ),
         "temporary_address": (
             "Eine andere Adresse für {publication}",
@@ -234,7 +235,6 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "vielen Dank für Ihre Bestellung: {bundle}.",
             "Die Bestellung hat die Nummer {number}.",
             "Sie kostet {total}.",
-            "Sie beginnt mit {first_issue}.",
         ),
         "gift": (
             "Ihr Geschenk: {bundle}",

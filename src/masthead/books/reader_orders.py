@@ -250,9 +250,7 @@ def order(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = F
                 begins_on=wanted.begins,
             )
         else:
-            act.confirm(
-                "order", None, bundle=name, number=said, total=placed.cents, first_issue=None
-            )
+            act.confirm("order", None, bundle=name, number=said, total=placed.cents)
         return done
 
 
