@@ -228,6 +228,41 @@ def test_an_address_changes_from_an_issue_on(household: Desk) -> None:
 
 
 @pytest.mark.parametrize(
+    ("again", "left"),
+    [
+        (Wanted(BAY, []), []),
+        (Wanted(BAY, [], issue_id=6), [("2026-04-15", "2026-05-31", "1 Oak")]),
+        (
+            Wanted(BAY, [], first="2026-08-01"),
+            [("2026-04-15", "2026-06-30", "1 Oak"), ("2026-07-01", "2026-07-31", "4 Quay")],
+        ),
+    ],
+)
+def test_a_reader_who_moves_again_leaves_the_former_address_by_the_new_day(
+    household: Desk, again: Wanted, left: list[tuple[str, str, str]]
+) -> None:
+    """decisions, "A reader who moves again": what was for a while from the beginning stays."""
+    key, books = of(household).ada, reader(household, ADA)
+    away = {**BAY, "address": "5 Beach"}
+    reader_addresses.change_for_a_while(books, ADA, key, away, "2026-09-01", "2026-09-30")
+    quay = Wanted({**BAY, "address": "4 Quay"}, [key], first="2026-07-01")
+    reader_addresses.change(books, ADA, quay)
+
+    def places() -> list[tuple[str, str | None, str]]:
+        streets = ("1 Oak", "4 Quay", "5 Beach")
+        return [
+            (each.first, each.last, next(x for x in streets if x in each.line))
+            for each in seen(household, ADA).temporary
+        ]
+
+    before = places()
+    reader_addresses.change(books, ADA, again._replace(subscriptions=[key]))
+    assert places() == [*left, ("2026-09-01", "2026-09-30", "5 Beach")]
+    undo_newest(household)
+    assert places() == before
+
+
+@pytest.mark.parametrize(
     ("wanted", "code", "field"),
     [
         (Wanted(BAY, []), "nothing_chosen", "subscriptions"),

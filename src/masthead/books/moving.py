@@ -13,13 +13,16 @@ from masthead.store.books.contact_details import names_of
 from masthead.store.books.moving import Movable
 from masthead.store.books.names import reader_named, subscription_named
 from masthead.store.books.operation import Operation
+from masthead.store.books.reader_changes import left_by_moves
 from masthead.store.books.reader_lookup import addresses_of
-from masthead.store.books.subscription import changeable, spans
+from masthead.store.books.subscription import changeable, end_span, spans
 from masthead.store.books.subscription_addresses import (
     add_address,
     add_temporary_address,
     set_mailing_address,
 )
+
+_TABLE = "temporary_addresses"
 
 __all__ = ["Movable", "Move", "ReaderMoved", "movable", "move"]
 
@@ -82,8 +85,9 @@ def move(books: Books, subscriber_id: int, wanted: Move, *, dry_run: bool = Fals
     """Send copies of some subscriptions of a reader, and the reader's bills, to another address.
 
     A move from a later day on sets the address at once, and keeps the former one as a temporary
-    address until the day before. Temporary addresses stay as they are. Bills move at once, also
-    those of gifts. Raises NotFound if there is no such reader or subscription. Raises BadInput,
+    address until the day before. Temporary addresses stay as they are, but for those that earlier
+    moves of the reader left (decisions, "A reader who moves again"). Bills move at once, also those
+    of gifts. Raises NotFound if there is no such reader or subscription. Raises BadInput,
     with the ``field``, if nothing is to move, for a subscription of somebody else, for days in the
     wrong order, for a move from a past day on, for a while that is past, for bills that are to move
     for a while, for a time in which a subscription has another temporary address, and if the
@@ -140,10 +144,18 @@ def _move_copies(
 ) -> None:
     """Set the mailing address, and keep the former one until the day before ``first``."""
     former = changeable(change, subscription_id).mailing_address_id
+    _end_left(change, subscription_id, day_before(first or change.today))
     if not set_mailing_address(change, subscription_id, address_id):
         return
     if first is None or former is None:
         return
-    present = spans(change.connection, change.account_id, "temporary_addresses", subscription_id)
+    present = spans(change.connection, change.account_id, _TABLE, subscription_id)
     for begin, end in uncovered(Span(0, change.today, day_before(first)), present):
         add_temporary_address(change, subscription_id, former, begin, end or day_before(first))
+
+
+def _end_left(change: Operation, subscription_id: int, last: str) -> None:
+    """End on a day what earlier moves of the reader left of former addresses."""
+    for each in left_by_moves(change, subscription_id):
+        if each.last > last:
+            end_span(change, _TABLE, each.span_id, None if last < each.first else last)

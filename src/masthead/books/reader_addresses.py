@@ -6,7 +6,7 @@ it refuses.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from masthead.books import moving, subscriptions
 from masthead.books.account import Books
@@ -20,7 +20,7 @@ from masthead.store.books.details import postals
 from masthead.store.books.issue import find_issue
 from masthead.store.books.moving import billing_addresses
 from masthead.store.books.operation import Operation
-from masthead.store.books.reader_changes import ReaderChange
+from masthead.store.books.reader_changes import ReaderChange, temporary_spans
 from masthead.store.books.subscription import end_span, spans
 from masthead.store.books.subscription_addresses import (
     add_temporary_address,
@@ -99,19 +99,23 @@ def change(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = 
             if first < act.change.today:
                 today = act.change.today
                 raise refused("day_past", field="first", day=first, earliest=today)
-        before = {
+        before: dict[str, Mapping[str, Any]] = {
             "subscriptions": _mailing(act, subscription_ids),
             "bills": billing_addresses(act.change, subscriber_id) if bills else {},
         }
-        present = {key: _span_ids(act.change, key) for key in subscription_ids}
+        present = {key: set(temporary_spans(act.change, key)) for key in subscription_ids}
         moved = moving.move(
             act.books,
             subscriber_id,
             moving.Move(checked, tuple(dict.fromkeys(subscription_ids)), bills, first),
         )
-        added = {
-            str(key): sorted(_span_ids(act.change, key) - present[key]) for key in subscription_ids
-        }
+        added, ended = {}, {}
+        for key in subscription_ids:
+            found = set(temporary_spans(act.change, key))
+            ids = {each.span_id for each in present[key]}
+            added[str(key)] = sorted({each.span_id for each in found} - ids)
+            ended[str(key)] = sorted(present[key] - found)
+        before["ended"] = ended
         one = subscription_ids[0] if len(subscription_ids) == 1 and not bills else None
         after = {
             "address_id": moved.address_id,
@@ -199,6 +203,13 @@ def undo(change: Operation, made: ReaderChange) -> None:
     for key, added in after["spans"].items():
         for span_id in set(added) & _span_ids(change, int(key)):
             end_span(change, _TABLE, span_id, None)
+    for key, ended in before["ended"].items():
+        present = _span_ids(change, int(key))
+        for span_id, former_id, first, last in ended:
+            if span_id in present:
+                end_span(change, _TABLE, span_id, last)
+            else:
+                add_temporary_address(change, int(key), former_id, first, last)
     change.touch(mailing)
 
 

@@ -28,6 +28,15 @@ class ReaderChange(NamedTuple):
     undone_by: str | None
 
 
+class TemporarySpan(NamedTuple):
+    """A temporary address of a subscription, with its first and its last day."""
+
+    span_id: int
+    address_id: int
+    first: str
+    last: str
+
+
 _COLUMNS = ", ".join(ReaderChange._fields)
 
 
@@ -100,6 +109,43 @@ def orders_of(reading: Reading, subscriber_id: int) -> list[ReaderChange]:
         subscriber_id=subscriber_id,
     )
     return sorted(map(_changed, rows), key=lambda each: -each.reader_change_id)
+
+
+def left_by_moves(reading: Reading, subscription_id: int) -> list[TemporarySpan]:
+    """Return the temporary addresses of a subscription that its reader's earlier moves left."""
+    notes = reading.rows_as(
+        tuple[str | None, str | None],
+        """
+        SELECT c.before, c.after FROM subscriptions AS s JOIN reader_changes AS c
+            ON c.account_id = :account_id AND c.subscriber_id = s.subscriber_id
+                AND c.kind IN ('address', 'subscription_address')
+        WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id
+        """,
+        subscription_id=subscription_id,
+    )
+    key, left = str(subscription_id), set[tuple[int, int]]()
+    for before, after in notes:
+        if before and after:
+            former = json.loads(before)["subscriptions"].get(key)
+            left |= {(span_id, former) for span_id in json.loads(after)["spans"].get(key, ())}
+    # The id of a span that was removed is given again: the address tells a real one from it.
+    return [
+        each
+        for each in temporary_spans(reading, subscription_id)
+        if (each.span_id, each.address_id) in left
+    ]
+
+
+def temporary_spans(reading: Reading, subscription_id: int) -> list[TemporarySpan]:
+    """Return all temporary addresses of a subscription."""
+    return reading.rows_as(
+        TemporarySpan,
+        """
+        SELECT temporary_address_id, address_id, from_date, to_date FROM temporary_addresses
+        WHERE account_id = :account_id AND subscription_id = :subscription_id
+        """,
+        subscription_id=subscription_id,
+    )
 
 
 def mark_undone(change: Operation, reader_change_id: int, by: str) -> None:
