@@ -43,6 +43,7 @@ GIVEN: dict[str, Any] = {
     "email": "ada@ash.example",
     "address": "Ada Ames\n1 Oak\nCork",
     "begins_on": "2026-05-01",
+    "bills_from": "2026-04-15",
     "first": "2026-04-20",
     "last": "2026-05-10",
     "until": "2027-01-31",
@@ -231,7 +232,7 @@ def test_each_confirmation_names_what_is_given(kind: Confirmed, language: Langua
     assert language_of(words.text) == language
 
 
-DAYS = {"begins_on", "first", "last", "until", "renews_on"}
+DAYS = {"begins_on", "bills_from", "first", "last", "until", "renews_on"}
 
 
 def test_both_languages_name_the_same_values() -> None:

@@ -55,6 +55,22 @@ def test_the_mail_that_confirms_a_change_has_the_language_of_the_page(
     assert str(mail["subject"]).startswith(subject)
 
 
+def test_invoices_go_to_a_new_address_from_now_on(house: House) -> None:
+    """Whatever first day the form has: that is the day of the issues."""
+    billing_settings.set_values(house.desk.books, {"mail_from": MAIL_FROM})
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    day = {"bills": "1", "first": "2026-09-01"}
+    alone = said_after(browser, send(browser, "address", {**ADDRESS, **day}))
+    assert "The new address is noted. Invoices go there from now on." in alone
+    both = {**ADDRESS, **day, f"subscription_{key}": "1"}
+    said = said_after(browser, send(browser, "address", both))
+    assert "noted from 1 September 2026 on. Invoices go there from now on." in said
+    first, second = (str(each["text"]) for each in house.desk.table("mails"))
+    assert "It holds from" not in first
+    assert "Invoices go there from 15 April 2026 on." in first
+    assert "It holds from 1 September 2026 on." in second
+
+
 def test_an_address_for_nothing_is_refused(house: House) -> None:
     browser, key = house.signed_in(BEN), house.subscriptions.ben
     refused = send(browser, "address", ADDRESS)

@@ -36,7 +36,7 @@ Values = Mapping[str, str | int | None]
 LINK_MINUTES = 30
 """How long a link works."""
 
-_DAYS = {"until", "first", "last", "renews_on", "begins_on"}
+_DAYS = {"until", "first", "last", "renews_on", "begins_on", "bills_from"}
 _CENTS = {"total", "kept"}
 _NAME = re.compile(r"{(\w+)}")
 
@@ -96,6 +96,7 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "{address}",
             "It holds from {begins_on} on.",
             "Until then, we send to your former address.",
+            "Invoices go there from {bills_from} on.",
         ),
         "subscription_address": (
             "The address of your subscription to {publication}",
@@ -181,6 +182,7 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "{address}",
             "Sie gilt ab dem {begins_on}.",
             "Bis dahin liefern wir an Ihre bisherige Adresse.",
+            "Rechnungen gehen ab dem {bills_from} dorthin.",
         ),
         "subscription_address": (
             "Die Adresse Ihres Abonnements {publication}",

@@ -99,6 +99,8 @@ def change(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = 
             if first < act.change.today:
                 today = act.change.today
                 raise refused("day_past", field="first", day=first, earliest=today)
+        if not subscription_ids:
+            first = None
         before: dict[str, Mapping[str, Any]] = {
             "subscriptions": _mailing(act, subscription_ids),
             "bills": billing_addresses(act.change, subscriber_id) if bills else {},
@@ -129,6 +131,7 @@ def change(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = 
             one,
             address=_written(act, moved.address_id),
             begins_on=moved.first,
+            bills_from=act.change.today if moved.bills else None,
         )
         return Changed(
             subscriber_id, moved.address_id, tuple(moved.subscriptions), moved.first, None

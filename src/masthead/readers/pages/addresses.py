@@ -49,7 +49,7 @@ def change(request: PageRequest) -> Response:
 
     def make() -> str:
         done = _change(request, found, form, then)
-        return _said(request, done)
+        return _said(request, done, bills=bool(form["bills"]))
 
     return save(request, form, make, then) or _page(request, home, found, form)
 
@@ -92,11 +92,14 @@ def _change(request: PageRequest, found: Subscription, form: Form, then: str) ->
     return reader_addresses.change(books, request.subscriber_id, wanted)
 
 
-def _said(request: PageRequest, done: Changed) -> str:
+def _said(request: PageRequest, done: Changed, *, bills: bool) -> str:
     if done.first is None:
         return request.gettext("The new address is noted.")
     span = span_in_words(done.first, done.last, request.words)
-    return request.gettext("The new address is noted %(span)s.", span=span)
+    said = request.gettext("The new address is noted %(span)s.", span=span)
+    if bills and done.last is None:
+        said += " " + request.gettext("Invoices go there from now on.")
+    return said
 
 
 def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> Response:
@@ -151,8 +154,9 @@ def _times(request: PageRequest, home: Home, found: Subscription) -> Sequence[Fi
         hint = request.gettext("If it holds for some days only.")
         fields.append(Field("last", request.gettext("Last day"), "date", hint, least=home.today))
     if found.may.address:
+        hint = request.gettext("Invoices go there from now on.")
         fields.append(
-            Field("bills", request.gettext("Send invoices to this address, too"), "check")
+            Field("bills", request.gettext("Send invoices to this address, too"), "check", hint)
         )
     return fields
 

@@ -44,11 +44,13 @@ def change(request: PageRequest) -> Response:
         )
         books = request.books_for("address", request.at(_PATH))
         done = reader_addresses.change(books, request.subscriber_id, wanted)
-        if done.first is None:
-            return request.gettext("The new address is noted.")
-        return request.gettext(
-            "The new address is noted from %(day)s on.", day=request.words.day(done.first)
-        )
+        said = request.gettext("The new address is noted.")
+        if done.first is not None:
+            day = request.words.day(done.first)
+            said = request.gettext("The new address is noted from %(day)s on.", day=day)
+        if wanted.bills and wanted.first:
+            said += " " + request.gettext("Invoices go there from now on.")
+        return said
 
     return save(request, form, make, _PATH) or _page(request, home, form)
 
@@ -104,7 +106,8 @@ def _page(request: PageRequest, home: Home, form: Form) -> Response:
         )
         for each in moving
     ]
-    fields.append(Field("bills", request.gettext("Invoices"), "check"))
+    hint = request.gettext("Invoices go there from now on.")
+    fields.append(Field("bills", request.gettext("Invoices"), "check", hint))
     fields.append(
         Field(
             "first",
