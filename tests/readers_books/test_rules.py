@@ -134,6 +134,8 @@ def test_what_has_ended_is_only_ordered_again(standing: Standing) -> None:
         assert not allowed.pause
         assert not allowed.resume
         assert allowed.cancel == "no"
+    if standing.is_over:
+        assert not allowed.renew
     if not standing.is_own:
         assert allowed.cancel == "no"
         assert not allowed.uncancel

@@ -82,7 +82,7 @@ def may(
     """Return what a reader may do with a subscription today.
 
     ``has_issues``: it received issues that can still be missing. ``has_bundles``: readers see
-    bundles by which it can be renewed. A gift that somebody else pays for is not cancelled here,
+    bundles by which it can be renewed; one that is over cannot. A gift that somebody else pays for is not cancelled here,
     since the money is the payer's, and does not renew automatically.
     """
     state = state_of(standing, today)
@@ -102,7 +102,12 @@ def may(
             and standing.is_cancelled
             and not standing.is_final
         ),
-        renew=offered.renew and has_bundles and not standing.is_cancelled and has_end,
+        renew=(
+            offered.renew
+            and has_bundles
+            and not (standing.is_cancelled or standing.is_over)
+            and has_end
+        ),
         renew_on=(
             offered.automatic_renewal
             and has_bundles
