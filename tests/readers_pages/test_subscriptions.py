@@ -160,6 +160,11 @@ def test_a_temporary_address_has_its_days_and_is_ended(house: House) -> None:
     assert "End the temporary address" in page
     ended = browser.post(f"{path}/end", {"first": "2026-07-01"})
     assert "The temporary address has ended." in said_after(browser, ended)
+    again = browser.post(f"{path}/end", {"first": "2026-07-01"})
+    assert again.status_code == 400
+    assert "This has changed meanwhile." in text_of(again)
+    assert f'action="/tide/{path}"' in again.text
+    assert 'value="2 Oak"' in again.text
 
 
 def test_the_form_of_another_country_is_shown_with_the_input(house: House) -> None:

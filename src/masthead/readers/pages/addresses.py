@@ -32,9 +32,7 @@ class Noted(NamedTuple):
 def show_address(request: PageRequest) -> Response:
     """Show the form with the present address."""
     home, found = own_subscription(request)
-    present = found.address.fields if found.address else {}
-    values = address_page.values_of(present, home.reader)
-    return _page(request, home, found, request.new_form(values))
+    return _page(request, home, found, _present(request, home, found))
 
 
 def change(request: PageRequest) -> Response:
@@ -57,16 +55,23 @@ def change(request: PageRequest) -> Response:
 def end_temporary(request: PageRequest) -> Response:
     """End an address that holds for some days."""
     home, found = own_subscription(request)
-    form, then = request.new_form(), f"subscriptions/{found.subscription_id}"
+    first = request.new_form()["first"]
+    form, then = _present(request, home, found), f"subscriptions/{found.subscription_id}"
 
     def make() -> str:
         books = request.books_for("temporary address", request.at(then))
         reader_addresses.end_for_a_while(
-            books, request.subscriber_id, found.subscription_id, form["first"]
+            books, request.subscriber_id, found.subscription_id, first
         )
         return request.gettext("The temporary address has ended.")
 
     return save(request, form, make, then) or _page(request, home, found, form)
+
+
+def _present(request: PageRequest, home: Home, found: Subscription) -> Form:
+    """Return the form with the present address of the subscription."""
+    present = found.address.fields if found.address else {}
+    return request.new_form(address_page.values_of(present, home.reader))
 
 
 def _change(request: PageRequest, found: Subscription, form: Form, then: str) -> Changed:
@@ -117,6 +122,7 @@ def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> 
         page,
         form,
         "address",
+        path=request.at(f"subscriptions/{found.subscription_id}/address"),
         shown=address_page.shown(form, request.words),
         times=_times(request, home, found),
         times_title=request.gettext("From when on"),
