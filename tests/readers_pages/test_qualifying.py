@@ -105,7 +105,13 @@ def test_an_answer_that_disqualifies_ends_what_was_free(house: House, free: str)
     browser = house.signed_in(CORA)
     said = said_after(browser, send(browser, f"{free}/qualify", FORM | {"q1": "12"}))
     assert "With these answers, Tide is not free for you any more." in said
-    assert "free of charge" not in text_of(browser.get())
+    shown = text_of(browser.get())
+    assert "free of charge" not in shown
+    assert "Confirm that you still want it" not in shown
+    assert "Answer the questions again" in shown
+    asked = text_of(browser.get(f"{free}/qualify"))
+    assert "With your answers of the last time, it is not free for you." in asked
+    assert "It is free for you" not in asked
 
 
 def test_a_reader_whose_qualification_has_ended_qualifies_again(house: House, free: str) -> None:

@@ -208,8 +208,11 @@ def address_lines(address: Address | None, words: Words) -> list[str]:
 def links_of(each: Subscription, words: Words) -> list[Link]:
     """Return what the reader can do with a subscription now."""
     may, path = each.may, f"subscriptions/{each.subscription_id}"
+    answer = words.gettext("Confirm that you still want it")
+    if each.qualified and not each.qualified.is_served:
+        answer = words.gettext("Answer the questions again")
     links = [
-        (words.gettext("Confirm that you still want it"), "qualify", may.qualify),
+        (answer, "qualify", may.qualify),
         (words.gettext("Change the address"), "address", may.address or may.temporary_address),
         (words.gettext("Pause"), "pause", may.pause),
         (words.gettext("End the pause"), "resume", may.resume),
@@ -257,7 +260,7 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
     if each.is_gift:
         notes.append(words.gettext("This subscription is a gift to you."))
     if each.may.qualify and each.qualified:
-        notes += _to_confirm(each.qualified, words)
+        notes += _to_confirm(each.qualified, home.today, words)
     if each.owed:
         notes.append(_owed(each.owed.number, each.owed.cents, each.owed.due_on, home, words))
     if ended := each.cancelled:
@@ -267,14 +270,14 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
     return notes
 
 
-def _to_confirm(free: Free, words: Words) -> list[str]:
+def _to_confirm(free: Free, today: str, words: Words) -> list[str]:
     """Return what a reader of a free title should do now; an empty list for nothing."""
     day = words.day(free.until)
     if free.is_served and free.is_to_confirm:
         message = words.gettext(
             "It is free of charge until %(day)s: confirm that you still want it.", day=day
         )
-    elif free.is_to_confirm:
+    elif free.until < today:
         message = words.gettext(
             "It was free of charge until %(day)s. Answer a few questions to receive it again.",
             day=day,
