@@ -111,6 +111,17 @@ def test_a_confirmation_is_promised_only_where_a_mail_goes(house: House) -> None
     assert promised not in text_of(browser.get(path))
 
 
+def test_switching_renewal_off_shows_how_it_is_and_what_happens_then(house: House) -> None:
+    show_bundle(house.desk)
+    browser, key = house.signed_in(BEN), house.subscriptions.ben
+    path = f"subscriptions/{key}/renewal"
+    said_after(browser, send(browser, path, {"bundle": "1", "agreed": "1"}))
+    present, then = text_of(browser.get(path)).split("What happens then")
+    assert "What is ordered Tide for a year" in present
+    assert "It ends 30 April 2027" in then
+    assert "Tide for a year" not in then
+
+
 def test_a_gift_is_not_cancelled_by_who_gets_it(house: House) -> None:
     key = house.subscriptions.dan
     browser = house.signed_in(DAN)

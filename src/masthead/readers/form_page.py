@@ -42,7 +42,7 @@ class FormPage(NamedTuple):
     """A form about one thing, as its page shows it.
 
     ``back`` is the path in the site to which the reader returns, and ``back_title`` its title.
-    ``will`` says what happens, ``about`` and ``below`` are sentences above and below the form. A
+    ``facts`` say how it is now, ``will`` says what happens then, ``about`` and ``below`` are sentences above and below the form. A
     form without a ``button`` cannot be sent.
     """
 
@@ -54,6 +54,7 @@ class FormPage(NamedTuple):
     back_title: str = ""
     about: Sequence[str] = ()
     below: Sequence[str] = ()
+    facts: Pairs = ()
     will: Pairs = ()
     hidden: Pairs = ()
     is_danger: bool = False

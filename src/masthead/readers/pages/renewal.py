@@ -61,14 +61,14 @@ def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> 
 def _off(request: PageRequest, home: Home, found: Subscription, page: FormPage) -> FormPage:
     renewal, words = found.renewal, request.words
     assert renewal
-    will = [
+    facts = [
         (request.gettext("On since"), words.day(renewal.given_on)),
         (request.gettext("What is ordered"), renewal.bundle),
     ]
     if renewal.renews_on:
-        will.append((request.gettext("Next order"), words.day(renewal.renews_on)))
+        facts.append((request.gettext("Next order"), words.day(renewal.renews_on)))
     if renewal.cents is not None:
-        will.append((request.gettext("Price"), words.money(renewal.cents, home.currency)))
+        facts.append((request.gettext("Price"), words.money(renewal.cents, home.currency)))
     return page._replace(
         about=[
             request.gettext(
@@ -76,7 +76,8 @@ def _off(request: PageRequest, home: Home, found: Subscription, page: FormPage) 
                 "off at any time; what is ordered already stays."
             )
         ],
-        will=will,
+        facts=facts,
+        will=[(request.gettext("It ends"), words.day(found.until))] if found.until else [],
         hidden=(("switch", "off"),),
         button=request.gettext("Switch off"),
     )
