@@ -106,7 +106,11 @@ def test_a_link_to_a_new_address_is_of_its_reader_browser_and_half_hour(
 def test_what_is_no_address_or_the_present_one_is_refused(pages: Pages, desk: Desk) -> None:
     browser = with_link(pages, desk, 34)
     for email in ("", "a b@c.d", "x@y.example\nBcc: z@y.example", email_of(34)):
-        assert browser.post("email", {"email": email}).status_code == 400
+        refused = browser.post("email", {"email": email})
+        assert refused.status_code == 400
+        is_own = email == email_of(34)
+        assert ("This is your email address already." in refused.text) == is_own
+        assert ("This is not an email address" in refused.text) != is_own
     assert stored(desk, 34) == email_of(34)
 
 

@@ -38,6 +38,7 @@ _THEN = marked("We send a link there. The new address holds once you open it in 
 _DEAD = marked("This link does not work any more. Ask for another one.")
 _OFTEN = marked("This was tried too often. Try again later.")
 _NO_EMAIL = marked("This is not an email address such as name@example.org.")
+_SAME = marked("This is your email address already.")
 _BUSY = marked("Too many others are here at this moment. Try again in a moment.")
 
 _BROWSER_S = 24 * 60 * 60
@@ -76,7 +77,8 @@ def ask(request: PageRequest) -> Response:
     form = request.new_form()
     email = form["email"]
     if not is_address(email) or ascii_lower(email) == ascii_lower(present):
-        form.refuse("email", request.gettext(_NO_EMAIL))
+        said = _SAME if is_address(email) else _NO_EMAIL
+        form.refuse("email", request.gettext(said))
         return _page(request, form)
     if not _may_ask(request):
         form.refuse("email", request.gettext(_OFTEN))
