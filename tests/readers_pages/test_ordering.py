@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from masthead.books import gift_cards, refunds
+from masthead.books import gift_cards, mandates, refunds
 from tests.console.browser import input_values
 from tests.documents.shown import lines_of, made
 from tests.readers_books.household import ADA, BEN, show_bundle
@@ -46,7 +46,9 @@ def test_an_order_is_shown_then_placed_once(house: House) -> None:
     assert house.desk.rows(ORDERS) == before
     sent = {**input_values(seen.text), "change": ""}
     placed = browser.post(path, sent, token="")
-    assert "Thank you for your order" in said_after(browser, placed)
+    said = said_after(browser, placed)
+    assert "Thank you for your order" in said
+    assert "You get an invoice." in said
     again = browser.post(path, sent, token="")
     assert "saved already" in said_after(browser, again)
     assert house.desk.rows(ORDERS) == [(before[0][0] + 1,)]
@@ -67,6 +69,39 @@ def test_a_gift_names_its_recipient(house: House) -> None:
     card = browser.get(path)
     assert (card.headers["content-type"], card.content[:5]) == ("application/pdf", b"%PDF-")
     assert house.signed_in(ADA).get(path).status_code == 404
+    refunds.refund(house.desk.books, int(order))
+    assert path not in browser.get(f"order/{order}").text
+
+
+def test_an_order_that_a_mandate_pays_is_not_paid_otherwise(house: House) -> None:
+    show_bundle(house.desk)
+    house.set(pay_by_mandate="yes", shop_url="https://shop.example/pay")
+    given = mandates.Given("DE89370400440532013000", signed_on="2026-04-01")
+    mandates.add(house.desk.books, BEN, given)
+    browser = house.signed_in(BEN)
+    pays = {"mandate": "We collect the amount from your bank account.", "shop": "Pay now"}
+    for payment, words in pays.items():
+        seen = send(browser, "buy?offer=1", {"offer": "1", "payment": payment})
+        sent = {**input_values(seen.text), "change": ""}
+        said = said_after(browser, browser.post("buy", sent, token=""))
+        assert [each for each in (*pays.values(), "You get an invoice.") if each in said] == [words]
+
+
+def test_an_unlimited_offer_says_its_months_and_its_type(house: House) -> None:
+    house.desk.put("bundles", bundle_id=2, name="Tide unlimited", price=2400)
+    house.desk.put(
+        "bundle_lines",
+        bundle_id=2,
+        line_number=1,
+        publication_id=1,
+        issues=-1,
+        months=12,
+        type="Print",
+        copies=1,
+        price=2400,
+    )
+    show_bundle(house.desk, 2)
+    assert "Tide: 12 months, print" in text_of(house.signed_in(BEN).get("buy"))
 
 
 def test_the_card_of_a_gift_has_the_message_and_the_day(house: House) -> None:

@@ -111,8 +111,9 @@ class Ordered(NamedTuple):
 class OrderShown(NamedTuple):
     """An order of the reader: what is open, and the link by which it is paid at the shop.
 
-    ``link`` is None if nothing is open, or if the publisher has no shop. ``has_ended``: all of it
-    was taken back.
+    ``payment`` is how the reader chose to pay it; None if it was not ordered on the pages. ``link``
+    is None if nothing is open, if the publisher has no shop, or if the money is collected by a
+    mandate. ``has_ended``: all of it was taken back.
     """
 
     order_id: int
@@ -123,6 +124,7 @@ class OrderShown(NamedTuple):
     number: str | None
     invoice_id: int | None
     currency: str
+    payment: Payment | None
     link: str | None
     has_ended: bool
 
@@ -268,8 +270,9 @@ def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
         open_cents = found.due if invoice is None else invoice.open_cents
         number = None if invoice is None else invoice.number_text
         url = page_settings.settings_of(reading).shop_url
+        payment = _payment_of(reading, subscriber_id, order_id)
         link = None
-        if url and open_cents:
+        if url and open_cents and payment != "mandate":
             link = reader_shop.link(
                 inside, url, order_id, number or str(order_id), open_cents, reading.currency
             )
@@ -282,6 +285,7 @@ def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
             number,
             None if invoice is None else invoice.invoice_id,
             reading.currency,
+            payment,
             link,
             bool(found.items) and all(each.refund_date for each in found.items),
         )
@@ -321,6 +325,16 @@ def _payments(reading: Reading, subscriber_id: int) -> tuple[Payment, ...]:
     if settings.shop_url:
         found.append("shop")
     return tuple(found)
+
+
+def _payment_of(reading: Reading, subscriber_id: int, order_id: int) -> Payment | None:
+    """Return how the reader chose to pay an order on the pages."""
+    for each in reader_changes.orders_of(reading, subscriber_id):
+        after = each.after or {}
+        if after.get("order_id") == order_id:
+            payment: Payment = after["payment"]
+            return payment
+    return None
 
 
 def _check_payment(reading: Reading, subscriber_id: int, payment: str) -> None:

@@ -108,21 +108,22 @@ def _ordered(request: PageRequest, order_id: int) -> Response:
         (request.gettext("Number"), found.number or str(found.order_id)),
     ]
     about = []
-    if found.open_cents and not found.link:
-        about.append(request.gettext("You get an invoice."))
     if found.has_ended:
-        about = [request.gettext("It was taken back.")]
+        about.append(request.gettext("It was taken back."))
     elif not found.open_cents:
         about.append(request.gettext("It is paid."))
-    home = request.home
-    is_gift = any(each.order_id == found.order_id for each in home.gifts)
+    elif found.payment == "invoice":
+        about.append(request.gettext("You get an invoice."))
+    elif found.payment == "mandate":
+        about.append(request.gettext("We collect the amount from your bank account."))
+    has_card = any(x.order_id == found.order_id and not x.has_ended for x in request.home.gifts)
     return request.page(
         "ordered",
         facts=facts,
         total=words.money(found.cents, found.currency),
         about=about,
         shop_link=found.link or "",
-        card_path=f"order/{found.order_id}/card.pdf" if is_gift else "",
+        card_path=f"order/{found.order_id}/card.pdf" if has_card else "",
     )
 
 
@@ -278,7 +279,7 @@ def _in_words(request: PageRequest, home: Home, each: Choice) -> OfferShown:
         said = words.gettext(kind) if kind else line.type
         if line.issues is None:
             months = words.ngettext("%(num)s month", "%(num)s months", line.months or 0)
-            lines.append(f"{line.publication}: {months if line.months else ''} {said}")
+            lines.append(f"{line.publication}: {f'{months}, ' if line.months else ''}{said}")
         else:
             issues = words.ngettext("%(num)s issue", "%(num)s issues", line.issues)
             lines.append(f"{line.publication}: {issues}, {said}")
