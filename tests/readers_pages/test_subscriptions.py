@@ -65,6 +65,15 @@ def test_pause_shows_what_happens_and_then_pauses(house: House) -> None:
     assert len(house.desk.rows("SELECT 1 FROM suspensions WHERE account_id = :account_id")) == 1
 
 
+def test_german_pages_tell_the_pause_from_pausing(house: House) -> None:
+    browser, key = house.signed_in(BEN, "de"), house.subscriptions.ben
+    path = f"subscriptions/{key}/pause"
+    assert "Pausieren" in text_of(browser.get(path))
+    seen = send(browser, path, {"first": "2026-06-01", "last": "2026-06-30"})
+    said = said_after(browser, browser.post(path, input_values(seen.text), token=""))
+    assert "Pause vom 1. Juni 2026 bis zum 30. Juni 2026" in said
+
+
 def test_a_pause_that_is_too_long_is_refused_beside_its_field(house: House) -> None:
     path = f"subscriptions/{house.subscriptions.ben}/pause"
     refused = send(house.signed_in(BEN, "de"), path, {"first": "2026-06-01", "last": "2026-12-30"})

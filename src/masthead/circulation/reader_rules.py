@@ -34,7 +34,7 @@ REFUSALS: Mapping[str, str] = {
     "pause_overlaps": "The subscription is paused from %(first)s already.",
     "pause_notice": "A pause begins on %(earliest)s at the earliest.",
     "pause_too_long": (
-        "These are %(days)s days of %(year)s, and %(left)s of %(allowed)s are left for pauses."
+        "Days of this pause in %(year)s: %(days)s. Days left for pauses: %(left)s of %(allowed)s."
     ),
     "pause_not_yours": "This pause was not made here. Please write to us.",
     "not_paused": "The subscription is not paused.",

@@ -340,7 +340,7 @@ def _facts(home: Home, each: Subscription, words: Words) -> list[tuple[str, str]
     if pays and not each.owed and each.state not in {"ended", "waits"}:
         facts.append((words.gettext("Payment"), words.gettext("all is paid")))
     facts += [
-        (words.gettext("Pause"), span_in_words(pause.first, pause.last, words))
+        (words.gettext("Paused"), span_in_words(pause.first, pause.last, words))
         for pause in each.pauses
     ]
     for other in each.temporary:

@@ -44,8 +44,13 @@ def cancel(request: PageRequest) -> Response:
         )
         if done.is_at_once:
             return request.gettext("The subscription is cancelled: it ended today.")
+        if done.until:
+            return request.gettext(
+                "The subscription is cancelled. It ends on %(day)s.",
+                day=request.words.day(done.until),
+            )
         return request.gettext(
-            "The subscription is cancelled. It ends %(end)s.", end=_end(request, done)
+            "The subscription is cancelled. It ends when its issues are used up."
         )
 
     return save(request, form, change, then) or _cancel_page(request, home, found, form)

@@ -91,7 +91,7 @@ def _resume_page(request: PageRequest, home: Home, found: Subscription, form: Fo
             request.books, request.subscriber_id, found.subscription_id, pause.first
         )
         will = (
-            (request.gettext("Pause"), span_in_words(pause.first, pause.last, request.words)),
+            (request.gettext("Paused"), span_in_words(pause.first, pause.last, request.words)),
             (
                 request.gettext("It ends"),
                 request.words.day(home.today) if done.last else request.gettext("before it begins"),
