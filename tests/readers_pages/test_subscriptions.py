@@ -33,6 +33,17 @@ def test_home_says_what_is_to_be_paid(house: House) -> None:
     assert "12,84\xa0$" in house.signed_in(ADA, "de").get().text
 
 
+def test_not_all_is_paid_beside_an_open_invoice(house: House) -> None:
+    """Not even if the issues of its order have come, so that the subscription does not name it."""
+    house.desk.connection.change(
+        "UPDATE terms SET issues_left = 0 WHERE account_id = 1 AND subscription_id = :key",
+        key=house.subscriptions.ada,
+    )
+    shown = text_of(house.signed_in(ADA).get(f"subscriptions/{house.subscriptions.ada}"))
+    assert "12 issues left" in shown
+    assert "all is paid" not in shown
+
+
 def test_a_donor_sees_the_gift_and_the_recipient_sees_no_price(house: House) -> None:
     donor, recipient = house.signed_in(CORA), house.signed_in(DAN)
     assert "Gifts from you" in text_of(donor.get())

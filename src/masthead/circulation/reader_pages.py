@@ -82,8 +82,8 @@ def may(
     """Return what a reader may do with a subscription today.
 
     ``has_issues``: it received issues that can still be missing. ``has_bundles``: readers see
-    bundles by which it can be renewed; one that is over cannot. A gift that somebody else pays for is not cancelled here,
-    since the money is the payer's, and does not renew automatically.
+    bundles by which it can be renewed; one that is over cannot. A gift that somebody else pays for
+    is not cancelled here, since the money is the payer's, and does not renew automatically.
     """
     state = state_of(standing, today)
     runs = state != "ended"

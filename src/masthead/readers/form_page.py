@@ -42,8 +42,8 @@ class FormPage(NamedTuple):
     """A form about one thing, as its page shows it.
 
     ``back`` is the path in the site to which the reader returns, and ``back_title`` its title.
-    ``facts`` say how it is now, ``will`` says what happens then, ``about`` and ``below`` are sentences above and below the form. A
-    form without a ``button`` cannot be sent.
+    ``facts`` say how it is now, ``will`` says what happens then, ``about`` and ``below`` are
+    sentences above and below the form. A form without a ``button`` cannot be sent.
     """
 
     title: str

@@ -337,7 +337,8 @@ def _facts(home: Home, each: Subscription, words: Words) -> list[tuple[str, str]
     if each.next:
         facts.append((words.gettext("Next issue"), issue_in_words(each.next, words)))
     pays = not each.is_gift and each.qualified is None
-    if pays and not each.owed and each.state not in {"ended", "waits"}:
+    # An open invoice may be that of a term whose issues came before they were paid.
+    if pays and not home.owed and each.state not in {"ended", "waits"}:
         facts.append((words.gettext("Payment"), words.gettext("all is paid")))
     facts += [
         (words.gettext("Paused"), span_in_words(pause.first, pause.last, words))

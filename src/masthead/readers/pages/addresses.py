@@ -60,9 +60,7 @@ def end_temporary(request: PageRequest) -> Response:
 
     def make() -> str:
         books = request.books_for("temporary address", request.at(then))
-        reader_addresses.end_for_a_while(
-            books, request.subscriber_id, found.subscription_id, first
-        )
+        reader_addresses.end_for_a_while(books, request.subscriber_id, found.subscription_id, first)
         return request.gettext("The temporary address has ended.")
 
     return save(request, form, make, then) or _page(request, home, found, form)
