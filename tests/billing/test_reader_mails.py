@@ -143,7 +143,7 @@ def test_a_later_address_says_from_which_day_on_it_holds(kind: Confirmed) -> Non
     values = {"publication": "Tide", "address": "1 Oak", "begins_on": "2026-06-01"}
     english, german = (said(kind, each, values)[1] for each in LANGUAGES)
     assert "It holds from 1 June 2026 on.\nUntil then, we send to your former address." in english
-    assert "Sie gilt ab dem 1. Juni 2026.\nBis dahin liefern wir an Ihre" in german
+    assert "Sie gilt ab dem 01.06.2026.\nBis dahin liefern wir an Ihre" in german
     assert "Until then" not in said(kind, "en", {**values, "begins_on": None})[1]
 
 
