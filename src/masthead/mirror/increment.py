@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeVar
 
 from masthead.client import ALL_ENTITIES, Changes, Client, Deletions
 from masthead.errors import MastheadError, ServiceError, TooOld
-from masthead.mirror.sync_pass import is_not_there
+from masthead.mirror.sync_pass import why_not_shown
+from masthead.mirror.without_snapshot import REFUSES
 
 Offered = TypeVar("Offered", Changes, Deletions)
 
@@ -64,10 +65,8 @@ def _offered(request: Callable[[], Offered]) -> Offered:
     """Return the response of an extension. Raises MastheadError if the service lacks it."""
     try:
         response = request()
-    except TooOld:
-        raise
     except ServiceError as error:
-        if not is_not_there(error) or error.status in {401, 403}:
+        if why_not_shown(error) == REFUSES:
             raise
         raise _lacking(error.path) from error
     if response.is_date:

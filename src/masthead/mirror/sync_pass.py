@@ -6,13 +6,13 @@ If it is killed, the copy stays as the last pass left it. The first pass loads t
 snapshot, or without a snapshot what the interface has (``without_snapshot.py``).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from masthead.client import Changes, Client, Deletions
 from masthead.client.requests import ALL_ENTITIES
@@ -43,10 +43,12 @@ from masthead.mirror.tables import (
 )
 from masthead.mirror.without_snapshot import (
     FEED_REACHES,
+    HAS_NO,
     LACKING,
     LACKING_SINCE,
     LISTED_BY,
     OFFERED_BY,
+    REFUSES,
     listed,
     offered_of,
     subscriptions_of,
@@ -67,9 +69,8 @@ _ENTRIES_OF = OPERATIONS["download_mailing_list"].path
 _SUBSCRIPTIONS = entity_named("subscriptions").tables[0]
 _WINDOW = timedelta(days=5)
 _CREDENTIALS = {401, 403}
+_NOT_THERE = {HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED}
 _PASSING = (ServiceUnreachable, TooManyRequests)
-
-Offered = TypeVar("Offered", Changes, Deletions)
 
 
 class Pass(NamedTuple):
@@ -219,16 +220,17 @@ class Mirror:
 
     def _load(self, before: State | None, reason: str) -> Pass:
         """Load everything."""
-        if snapshot := _if_offered(partial(self.client.snapshot, self.entities)):
+        snapshot = _snapshot(self.client, self.entities)
+        if not isinstance(snapshot, str):
             with snapshot:
                 self.copy.clear()
                 applied = self._apply(snapshot, SNAPSHOT.path)
             restore_odd(self.copy)
             return self._finish(_next_time(snapshot), applied, before=before, full_load=reason)
         self.client.send_bodies_if_needed()
-        lacking = LACKING
+        lacking = LACKING.format(snapshot)
         if before:
-            since = LACKING_SINCE.format(before.changed_since)
+            since = LACKING_SINCE.format(snapshot, before.changed_since)
             lacking = f"{before.lacking}; {since}" if before.lacking else since
         shown = 0
         if "subscribers" in self.entities:
@@ -340,40 +342,51 @@ def entries_of(client: Client, mailing_list_id: int) -> Iterator[Row]:
             raise
 
 
-def is_not_there(error: ServiceError) -> bool:
-    """Return whether the error means that the service lacks the path of the request.
+def why_not_shown(error: ServiceError) -> str:
+    """Return HAS_NO or REFUSES, the reason why a service does not show a path of Masthead's own.
 
     Some services respond with 401 or 403 to unknown paths, even though the credentials are right.
+    Raises the error if the path may exist, and a later request may succeed.
     """
-    may_pass = isinstance(error, _PASSING)
-    return not may_pass and error.status is not None and error.status < 500
+    is_passing = isinstance(error, (*_PASSING, TooOld))
+    if is_passing or error.status is None or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise error
+    return REFUSES if error.status in _CREDENTIALS else HAS_NO
 
 
 def deletions_since(client: Client, state: State) -> Deletions | None:
     """Return the deletions of a copy's entities since its time, or None if none are listed.
 
-    Raises TooOld if that time is too long ago.
-    """
-    return _if_offered(partial(client.deletions, state.changed_since, state.entities.split(",")))
-
-
-def _if_offered(request: Callable[[], Offered]) -> Offered | None:
-    """Return the response of an extension, or None if the service does not have it.
-
-    Some services return 200 for every path, so a response without Masthead's header does not count.
+    Call it only if the feed has Masthead's header: any status but 404 and 405 is an error then,
+    since a removal that is not read now is never read. Raises ServiceError, and TooOld if that time
+    is too long ago.
     """
     try:
-        response = request()
-    except TooOld:
-        raise
+        deletions = client.deletions(state.changed_since, state.entities.split(","))
     except ServiceError as error:
-        if not is_not_there(error):
+        if error.status not in _NOT_THERE:
             raise
         return None
-    if not response.is_date:
-        return response
-    response.close()
-    return None
+    return deletions if _has_header(deletions) else None
+
+
+def _snapshot(client: Client, entities: Sequence[str]) -> Changes | str:
+    """Return the snapshot, or the reason why there is none (HAS_NO, REFUSES)."""
+    try:
+        snapshot = client.snapshot(entities)
+    except ServiceError as error:
+        return why_not_shown(error)
+    return snapshot if _has_header(snapshot) else HAS_NO
+
+
+def _has_header(response: Changes | Deletions) -> bool:
+    """Return whether a response has Masthead's header; close it if not.
+
+    Some services return 200 for every path, so a response without the header does not count.
+    """
+    if response.is_date:
+        response.close()
+    return not response.is_date
 
 
 def _next_time(changes: Changes | Deletions) -> str:

@@ -17,7 +17,7 @@ from masthead.errors import ServiceError
 from masthead.mirror.applying import apply, held_rows, in_batches, remove_records
 from masthead.mirror.database import State
 from masthead.mirror.records import digest_of, rows_by_owner, shown_of
-from masthead.mirror.sync_pass import Mirror, deletions_since, entries_of, is_not_there
+from masthead.mirror.sync_pass import Mirror, deletions_since, entries_of, why_not_shown
 from masthead.mirror.tables import (
     DEFINITIONS,
     ENTITIES,
@@ -47,7 +47,7 @@ _SUBSCRIPTIONS = entity_named("subscriptions").tables[0]
 _DELETE_DATE = [field.name for field in _SUBSCRIBERS.columns].index("delete_date")
 
 _NOT_SHOWN = (
-    "the service has no digest, and does not show addresses, purchases and list downloads that "
+    "the service {} digest, and does not show addresses, purchases and list downloads that "
     "last changed more than five days ago or are in the copy alone"
 )
 
@@ -101,8 +101,10 @@ def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
             comparison.run(state)
         set_aside = sorted(aside.left().values())
     not_compared = None
-    if not comparison.has_digests:
-        not_compared = f"{_NOT_SHOWN}; {state.lacking}" if state.lacking else _NOT_SHOWN
+    if comparison.lacks_digests:
+        not_compared = _NOT_SHOWN.format(comparison.lacks_digests)
+        if state.lacking:
+            not_compared += f"; {state.lacking}"
     elif mirror.copy.has(UNEARNED):
         not_compared = "paid_issues_left and unearned_revenue, which no digest contains"
     found = comparison.found
@@ -116,7 +118,8 @@ class _Comparison:
     def __init__(self, mirror: Mirror, *, repairs: bool = False) -> None:
         self.counts: dict[str, int] = {}
         self.found: set[Difference] = set()
-        self.has_digests = False
+        self.lacks_digests = ""
+        """The reason why the service shows no digests, or "" if it shows them."""
         self._repairs = repairs
         self._client = mirror.client
         self._copy = mirror.copy
@@ -128,8 +131,8 @@ class _Comparison:
     def run(self, state: State) -> None:
         """Compare everything that can be compared, except changes since the copy's state."""
         digests = _digests(self._client, self._entities)
-        self.has_digests = digests is not None
-        if digests is None:
+        if isinstance(digests, str):
+            self.lacks_digests = digests
             self._compare_shown()
         else:
             for name in self._entities:
@@ -341,11 +344,9 @@ def _is_empty(record: ChangedRecord) -> bool:
     )
 
 
-def _digests(client: Client, entities: Sequence[str]) -> Mapping[str, tuple[int, str]] | None:
-    """Return the count and digest of each entity, or None if the service has none."""
+def _digests(client: Client, entities: Sequence[str]) -> Mapping[str, tuple[int, str]] | str:
+    """Return the count and digest of each entity, or the reason why the service shows none."""
     try:
         return client.digest(entities)
     except ServiceError as error:
-        if not is_not_there(error):
-            raise
-        return None
+        return why_not_shown(error)

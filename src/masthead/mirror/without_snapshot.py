@@ -25,13 +25,17 @@ from masthead.mirror.aside import Aside
 FEED_REACHES = timedelta(days=5) - timedelta(minutes=5)
 """The period requested from the change feed: its five days, less a tolerance for clocks."""
 
+HAS_NO = "has no"
+REFUSES = "does not allow the"
+"""The reasons why a service does not show its snapshot or digest."""
+
 LACKING = (
-    "the service has no snapshot: addresses, purchases, list downloads and orders that last "
+    "the service {} snapshot: addresses, purchases, list downloads and orders that last "
     "changed more than five days before this copy began are not in it, nor are subscribers who "
     "were deleted before, nor those beyond the first 100 where its lists have no further page"
 )
 LACKING_SINCE = (
-    "the service has no snapshot: changes of addresses, purchases, list downloads and orders "
+    "the service {} snapshot: changes of addresses, purchases, list downloads and orders "
     "between {} and five days before the copy went on are not in it"
 )
 
