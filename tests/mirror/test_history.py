@@ -10,8 +10,10 @@ from masthead.mirror.versions import Versions
 from masthead.store import erasing
 from tests.mirror.conftest import EACH_COPY
 from tests.mirror.kept import TABLES
+from tests.mirror.other import LONG_AGO, OtherService
 
 if TYPE_CHECKING:
+    from tests.client.service import Serve
     from tests.mirror.kept import Kept
     from tests.mirror.publisher import Publisher
 
@@ -151,3 +153,30 @@ def test_the_history_of_an_erased_person_has_nothing_personal(
     everything = [kept.ask(f"SELECT * FROM {table}_history") for table in TABLES]
     assert "Quill" not in str(everything)
     assert kept.differences(publisher) == []
+
+
+@pytest.mark.parametrize("new_kept", ["sqlite"], indirect=True)
+def test_a_record_that_came_from_another_subscriber_has_no_history_after_an_erasure(
+    serve: Serve, kept: Kept
+) -> None:
+    """rules, "Mirror: versions of rows": a merge moves records. The order of passes is any."""
+    other = OtherService(serve)
+    # Later passes do not get the subscribers again.
+    for number in (1, 2, 3):
+        other.subscriber(number, LONG_AGO)
+    history = "SELECT subscriber_id, city FROM addresses_history"
+
+    def passes(subscriber_id: int, **address: object) -> None:
+        other.put("addresses", {"address_id": 5, "subscriber_id": subscriber_id, **address})
+        kept.update(other, history=True)
+
+    passes(2, city="Quill")
+    passes(1, city="Quillon")
+    assert kept.ask(history) == [(2, "Quill")]
+    other.put("subscribers", {"subscriber_id": 1, "delete_date": "2026-11-30 00:00:00"})
+    passes(1, verified="perhaps")
+    assert kept.ask(history) == []
+    other.changed_at["subscribers", 1] -= LONG_AGO
+    passes(1)
+    assert kept.ask("SELECT city FROM addresses WHERE address_id = 5") == [(None,)]
+    assert kept.ask(history) == []

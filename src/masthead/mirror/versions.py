@@ -13,7 +13,6 @@ from masthead.databases.connection import Connection
 from masthead.mirror.tables import CHANGED_AT, Table, entity_named
 
 _MICROSECOND = timedelta(microseconds=1)
-_SUBSCRIBERS = entity_named("subscribers").tables[0]
 _PERSONAL = [
     table
     for name in ("subscribers", "addresses", "customfields", "orders", "purchases")
@@ -22,9 +21,9 @@ _PERSONAL = [
 ]
 """The tables with values that are blanked when a person is erased."""
 
-_ERASED = """
-    SELECT subscriber_id FROM subscribers WHERE delete_date IS NOT NULL AND email IS NULL
-    AND first_name IS NULL AND last_name IS NULL AND password_md5 IS NULL
+_OF_ERASED = """
+    subscriber_id IN (SELECT subscriber_id FROM subscribers WHERE delete_date IS NOT NULL
+    AND email IS NULL AND first_name IS NULL AND last_name IS NULL AND password_md5 IS NULL)
 """
 
 
@@ -99,18 +98,26 @@ class Versions:
             ):
                 grown.add(history)
             self._connection.script(f"DROP TABLE {aside}")
-        if _SUBSCRIBERS in self._taken:
+        if any(table in _PERSONAL for table in self._taken):
             grown |= self._forget_erased(histories)
         self._taken.clear()
         return grown
 
     def _forget_erased(self, histories: Collection[str]) -> set[str]:
-        """Delete what the histories have of erased persons; return the names of these histories."""
+        """Delete what the histories have of erased persons; return the names of these histories.
+
+        A merge moves records to another subscriber, so the earlier rows of a record go if any of
+        its rows belongs to an erased person.
+        """
         return {
             history
             for table in _PERSONAL
             if (history := history_of(table)) in histories
-            and self._connection.change(f"DELETE FROM {history} WHERE subscriber_id IN ({_ERASED})")
+            and self._connection.change(
+                f"DELETE FROM {history} WHERE {table.owner} IN ("
+                f"SELECT {table.owner} FROM {table.name} WHERE {_OF_ERASED} "
+                f"UNION SELECT {table.owner} FROM {history} WHERE {_OF_ERASED})"
+            )
         }
 
 
