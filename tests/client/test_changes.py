@@ -265,3 +265,22 @@ def test_a_compressed_answer_is_whole_or_an_error(
     else:
         with pytest.raises(ServiceError):
             list(changes)
+
+
+def test_an_iteration_that_an_exception_ended_does_not_look_complete_when_it_goes_on(
+    connect: Connect, serve: Serve
+) -> None:
+    """rules, "Change feed: a broken response": a timeout of the caller is one too."""
+
+    def tell(_path: str, _record: object) -> None:
+        raise RuntimeError
+
+    body = json.dumps({"list_downloads": [{"mailing_list_id": "1"}, {"mailing_list_id": "one"}]})
+    client = connect(serve(in_turn(Reply(body, headers=THROUGH))).url)
+    client.omit_odd_records(tell)
+    changes = client.changes("2026-11-20T10:00:00+00:00", LISTS)
+    with pytest.raises(RuntimeError):
+        list(changes)
+    for _ in range(2):
+        with pytest.raises(ServiceError, match="/2/cdc: the response was not read to its end: "):
+            list(changes)

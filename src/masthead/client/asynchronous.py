@@ -328,7 +328,8 @@ class _AsyncStream(Generic[Result]):
 
     ``through`` is the next ``changed_since``, valid once all records have been read and applied;
     ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
-    response is incomplete, and again if it is repeated. Close it if you do not read it to the end.
+    response is incomplete, and again if it is repeated, as it does after a timeout or another
+    exception. Close it if you do not read it to the end.
     """
 
     def __init__(
@@ -339,6 +340,7 @@ class _AsyncStream(Generic[Result]):
         timeout_s: float,
     ) -> None:
         self.through, self.is_date = responses.through_of(request, response.headers)
+        self._path = request.path
         self._response = response
         self._records = self._read(_records(request, response, reader, timeout_s))
         self._failure: ServiceError | None = None
@@ -362,8 +364,14 @@ class _AsyncStream(Generic[Result]):
         try:
             async for record in records:
                 yield record
+        except GeneratorExit:
+            raise
         except ServiceError as error:
             self._failure = error
+            raise
+        except BaseException as error:
+            reason = f"the response was not read to its end: {type(error).__name__}"
+            self._failure = ServiceError(self._path, None, reason)
             raise
 
 
