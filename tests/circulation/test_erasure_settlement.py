@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import erasure, issues, orders
+from masthead.books import erasure, issues, orders, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.store import audit
@@ -100,3 +100,16 @@ def test_a_restore_names_who_was_erased_and_has_issues_or_money_again(
     assert restored.left == {1: [1]}
     desk.store.open()
     assert erasure.erase(desk.books, 1, "earn").earned == 3300
+
+
+def test_the_records_that_were_merged_into_a_reader_are_erased_too(desk: Desk) -> None:
+    """decisions, "Personal data: erasing"."""
+    for number in (2, 3):
+        desk.put(
+            "subscribers", subscriber_id=number, first_name="Quill", email=f"{number}@x.example"
+        )
+    subscribers.merge(desk.books, 1, 2)
+    assert erasure.erase(desk.books, 1, "earn").blanked["subscribers"] == 2
+    names = {row["subscriber_id"]: row["first_name"] for row in desk.table("subscribers")}
+    assert names == {1: None, 2: None, 3: "Quill"}
+    assert [row["subscriber_id"] for row in desk.table("erasures")] == [1, 2]

@@ -3,7 +3,8 @@
 The contract says which columns are personal (``Table.personal``). Ids, numbers and business dates
 stay, since orders and lists refer to them. The table ``erasures`` lists the erased subscribers. A
 load blanks their staged rows before any other step, so loading the same file again changes nothing
-(decisions, "Personal data: erasing"; rules, "Personal data: later loads").
+(decisions, "Personal data: erasing"; rules, "Personal data: later loads"). The records that were
+merged into a subscriber's are erased with it.
 """
 
 from typing import NamedTuple
@@ -26,6 +27,8 @@ _BESIDE_THE_FEED = (
     *("reader_changes", "reader_requests", "qualifications"),
 )
 _ERASED = "erased_subscribers"
+_WITH_MERGED = """account_id = :account_id
+    AND (subscriber_id = :subscriber_id OR merged_into = :subscriber_id)"""
 
 
 class Erasure(NamedTuple):
@@ -75,30 +78,35 @@ def blank_one(
 
     Call :func:`forget_logins` first, which checks that the subscriber exists.
     """
-    add(connection, Erasure(account_id, subscriber_id, None))
-    return blank(connection, account_id, commit_id, ":subscriber_id", subscriber_id=subscriber_id)
+    erased = connection.column_as(
+        int,
+        f"SELECT subscriber_id FROM subscribers WHERE {_WITH_MERGED}",
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
+    for each in erased:
+        add(connection, Erasure(account_id, each, None))
+    return blank(connection, account_id, commit_id, ", ".join(map(str, erased)))
 
 
 def forget_logins(
     store: Store, connection: Connection, account_id: int, subscriber_id: int
 ) -> None:
-    """Delete the counters of logins with a subscriber's email.
+    """Delete the counters of logins with a subscriber's email, or that of a merged record.
 
     Raises NotFound if the subscriber does not exist, StoreUnavailable if the counters are
     unavailable.
     """
-    email = connection.value_as(
+    emails = connection.column_as(
         str,
-        """
-        SELECT coalesce(email, '') FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
-        """,
+        f"SELECT coalesce(email, '') FROM subscribers WHERE {_WITH_MERGED}",
         account_id=account_id,
         subscriber_id=subscriber_id,
     )
-    if email is None:
+    if not emails:
         raise no_subscriber(account_id, subscriber_id)
-    logins.forget_email(store, account_id, email)
+    for email in emails:
+        logins.forget_email(store, account_id, email)
 
 
 def add(connection: Connection, erasure: Erasure) -> bool:
