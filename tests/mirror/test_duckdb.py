@@ -147,3 +147,14 @@ def test_amounts_of_two_decimals_can_be_multiplied_and_others_make_their_column_
     earlier = kept.column("SELECT total FROM purchases_history ORDER BY changed_at")
     assert earlier == [Decimal("10.5"), Decimal("0.125")]
     assert kept.differences(publisher) == []
+
+
+def test_a_history_that_begins_later_is_as_wide_as_its_table(
+    publisher: Publisher, kept: Kept
+) -> None:
+    """rules, "Mirror: amounts in DuckDB and Parquet": nothing is rounded in the history."""
+    publisher.load(purchases=[{"purchase_id": 1, "subscriber_id": 1, "total": "0.125"}])
+    kept.update(publisher)
+    publisher.load(purchases=[{"purchase_id": 1, "total": "0.25"}])
+    kept.update(publisher, history=True)
+    assert kept.column("SELECT total FROM purchases_history") == [Decimal("0.125")]

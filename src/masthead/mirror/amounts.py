@@ -26,6 +26,13 @@ IS_NARROW = """
     AND column_name = :column_name AND NOT internal AND data_type = 'DECIMAL(18,2)'
 """
 
+NARROW_HISTORIES = """
+    SELECT h.table_name, h.column_name FROM duckdb_columns() AS h JOIN duckdb_columns() AS t
+    ON h.table_name = concat(t.table_name, '_history') AND h.column_name = t.column_name
+    WHERE h.data_type = 'DECIMAL(18,2)' AND t.data_type = 'DECIMAL(38,18)'
+"""
+"""The columns of histories that are narrower than those of their tables."""
+
 _FITS = re.compile(r"-?[0-9]{1,20}(\.[0-9]{1,18})?")
 _FITS_NARROW = re.compile(r"-?[0-9]{1,16}(\.[0-9]{1,2}0*)?")
 

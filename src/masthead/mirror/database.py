@@ -84,7 +84,8 @@ def open_copy(
             "duckdb:///copy.duckdb or parquet://folder/"
         )
     try:
-        if must_exist and path and not _is_there(url, path):
+        file = path / PARQUET_CURRENT if path and parquet_folder(url) else path
+        if must_exist and file and not file.exists():
             raise _no_copy(path)
         copy = _open_path(url, path) if path else Copy(_open_server(url))
     except DatabaseUnavailable as error:
@@ -99,11 +100,6 @@ def open_copy(
         copy.close()
         raise
     return copy
-
-
-def _is_there(url: str, path: Path) -> bool:
-    """Return whether the file exists, or the newest version of a folder."""
-    return (path / PARQUET_CURRENT if parquet_folder(url) else path).exists()
 
 
 def _no_copy(path: Path | None) -> BadInput:
@@ -198,6 +194,9 @@ class Copy:
             # Checked again, since another process may have created tables meanwhile.
             if not needed <= self._check_columns():
                 self._connection.script(script(self._dialect, history=history, unearned=unearned))
+            if self._dialect.has_amounts:
+                for name, column in self._connection.rows(amounts.NARROW_HISTORIES):
+                    self._make_wide(name, column)
 
     def has_begun(self) -> bool:
         """Return whether the copy has a state. Raises BadUsage as :meth:`prepare` does."""
@@ -347,10 +346,11 @@ class Copy:
                 if self._connection.value_as(
                     int, amounts.IS_NARROW, table_name=name, column_name=column
                 ):
-                    self._connection.script(
-                        f'ALTER TABLE {name} ALTER "{column}" TYPE {amounts.WIDE}'
-                    )
-                    self._changed.add(name)
+                    self._make_wide(name, column)
+
+    def _make_wide(self, name: str, column: str) -> None:
+        self._connection.script(f'ALTER TABLE {name} ALTER "{column}" TYPE {amounts.WIDE}')
+        self._changed.add(name)
 
     def remove(self, table: Table, keys: Sequence[int], *, within: tuple[int, ...] = ()) -> int:
         """Remove the rows with these keys, as in :meth:`put`; return their number."""
