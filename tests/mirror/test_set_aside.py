@@ -251,3 +251,17 @@ def test_the_command_names_some_counts_all_and_shows_no_value(
     for text in (done.stderr, verified.stdout + verified.stderr):
         assert "12,50" not in text
         assert "reader@" not in text
+
+
+@ON_SQLITE
+def test_unearned_revenue_that_can_be_held_now_is_no_longer_set_aside(
+    other: OtherService, kept: Kept
+) -> None:
+    """rules, "Mirror: records set aside"; "Mirror: unearned revenue"."""
+    left = "SELECT paid_issues_left FROM unearned_revenue WHERE subscription_id = 30"
+    other.put("subscriptions", subscription(30, 3, paid_issues_left="9" * 20))
+    kept.update(other, unearned=True)
+    assert kept.column(NAMES) == ["unearned_revenue 30"]
+    other.put("subscriptions", subscription(30, 3, paid_issues_left=4))
+    assert kept.update(other).set_aside == 0
+    assert kept.column(left) == [4]

@@ -128,6 +128,7 @@ def remove_records(copy: Copy, entity: Entity, ids: list[int]) -> int:
     first, *others = _tables_of(copy, entity)
     for table in others:
         copy.remove(table, ids)
+        copy.aside.took(table, ids)
     copy.aside.took(first, ids)
     if entity.shape is ListDownload:
         for key in ids:

@@ -307,7 +307,9 @@ class Mirror:
                 for found in subscriptions_of(self.client, subscriber_id) or ()
             }
             held = self.copy.held(UNEARNED, list(rows.values()), OFFERED_BY["subscriptions"])
-            self.copy.put(UNEARNED, [row[0] for row in held], held)
+            keys = [row[0] for row in held]
+            self.copy.put(UNEARNED, keys, held)
+            self.copy.aside.took(UNEARNED, keys)
             self.tell("unearned revenue", len(rows))
 
     def _keep_entries(self, mailing_list_id: int) -> None:
