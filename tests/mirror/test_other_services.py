@@ -435,3 +435,16 @@ def test_a_copy_of_one_service_is_not_gone_on_with_from_another(
     with pytest.raises(BadUsage, match=f"this is a copy of {other.url}"):
         kept.update(another)
     assert kept.everything() == before
+
+
+@pytest.mark.parametrize("new_kept", ["sqlite"], indirect=True)
+def test_a_list_that_names_a_subscription_twice_does_not_differ(
+    other: OtherService, kept: Kept
+) -> None:
+    """rules, "Mirror: a pass": the later one counts, in a comparison too."""
+    other.entries[3] = [{"subscription_id": 30, "copies": copies} for copies in (1, 2)]
+    kept.update(other)
+    verified = kept.verify(other)
+    assert verified.differences == []
+    assert verified.counts["mailing_list_entries"] == 3
+    assert kept.column("SELECT copies FROM mailing_list_entries WHERE subscription_id = 30") == [2]

@@ -257,7 +257,9 @@ class _Comparison:
                 mailing_list_id=mailing_list_id
             )
             shown = list(entries_of(self._client, mailing_list_id))
-            for row in self._copy.held(ENTRIES, shown, request):
+            held = self._copy.held(ENTRIES, shown, request)
+            # The later one counts, as in a pass.
+            for row in {row[: ENTRIES.key]: row for row in held}.values():
                 self.counts[ENTRIES.name] += 1
                 kept = own.pop(row[: ENTRIES.key], None)
                 if kept != row:
