@@ -158,3 +158,13 @@ def test_a_history_that_begins_later_is_as_wide_as_its_table(
     publisher.load(purchases=[{"purchase_id": 1, "total": "0.25"}])
     kept.update(publisher, history=True)
     assert kept.column("SELECT total FROM purchases_history") == [Decimal("0.125")]
+
+
+def test_a_damaged_file_is_named(kept: Kept) -> None:
+    """errors, "Sentences": DuckDB has no class of its own for a wrong checksum."""
+    open_copy(kept.url).close()
+    found = bytearray(kept.path.read_bytes())
+    found[4096:8192] = bytes(4096)
+    kept.path.write_bytes(found)
+    with pytest.raises(StoreUnavailable, match="cannot be opened: Corrupt database file"):
+        open_copy(kept.url)

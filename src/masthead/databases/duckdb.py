@@ -190,7 +190,7 @@ def create_file(path: Path) -> None:
 def _open(path: Path) -> duckdb.DuckDBPyConnection:
     try:
         return duckdb.connect(path)
-    except _UNAVAILABLE as error:
+    except duckdb.Error as error:
         if "Could not set lock" in str(error):
             raise DatabaseLocked(
                 f"the database {path} is locked",
