@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from masthead.errors import UnexpectedResponse
-from tests.client.service import Serve, reply
+from tests.client.service import Asked, Reply, Serve, forwarding, reply
 from tests.mirror.conftest import EACH_COPY
 from tests.mirror.other import LONG_AGO, OtherService, Record, answers, order, subscription
 from tests.mirror.test_command import mirror
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.mirror.kept import Kept
+    from tests.mirror.publisher import Publisher
 
 SET_ASIDE = "SELECT table_name, record_id, field, value, request FROM set_aside ORDER BY 1, 2"
 NAMES = "SELECT table_name || ' ' || record_id FROM set_aside ORDER BY 1"
@@ -265,3 +266,43 @@ def test_unearned_revenue_that_can_be_held_now_is_no_longer_set_aside(
     other.put("subscriptions", subscription(30, 3, paid_issues_left=4))
     assert kept.update(other).set_aside == 0
     assert kept.column(left) == [4]
+
+
+@ON_SQLITE
+@pytest.mark.parametrize("is_too_old", [False, True])
+@pytest.mark.parametrize("where", ["definition", "value in it", "value in an option"])
+def test_the_definition_of_before_stays_with_its_options(
+    publisher: Publisher, kept: Kept, where: str, is_too_old: bool, serve: Serve
+) -> None:
+    """rules, "Mirror: records set aside": after 410 too, even if no other definition is there."""
+    fields: list[Record] = [{"field_id": 1, "display_as": "Colour", "value_options": []}]
+    fields[0]["value_options"] = [{"option_id": key, "value": "red"} for key in (1, 2)]
+    service = forwarding(publisher.url, "")
+
+    def answer(asked: Asked) -> Reply:
+        return reply(fields) if asked.path == "/2/customfields/" else service(asked)
+
+    behind = publisher.behind(serve(answer).url)
+    tables = ("custom_field_definitions", "custom_field_options")
+    kept.update(behind)
+    before = kept.ask_all(*(f"SELECT * FROM {table}" for table in tables))
+    if where == "value in an option":
+        fields[0]["value_options"][0]["value"] = "\ud83d"
+    else:
+        fields[0]["display_as"] = [] if where == "definition" else "\ud83d"
+    if is_too_old:
+        kept.run("UPDATE mirror SET changed_since = '2020-01-01T00:00:00+00:00'")
+    assert kept.update(behind).set_aside == 1
+    assert kept.column(NAMES) == ["custom_field_definitions 1"]
+    assert kept.ask_all(*(f"SELECT * FROM {table}" for table in tables)) == before
+
+
+@ON_SQLITE
+def test_a_repair_does_not_forget_a_definition_without_a_valid_id(
+    other: OtherService, kept: Kept
+) -> None:
+    """rules, "Mirror: repair": each pass looks for definitions, and the repair does not."""
+    other.fields.append({"field_id": "x1", "value_options": []})
+    kept.update(other)
+    assert [odd.record_id for odd in kept.verify(other, repair=True).set_aside] == ["x1"]
+    assert kept.column(NAMES) == ["custom_field_definitions x1"]

@@ -128,8 +128,15 @@ class Aside:
         )
 
     def forget_without_id(self) -> None:
-        """Remove the earlier ones that have no valid id, before they are looked for again."""
-        self._done.update(key for key, row in self._before.items() if not row.has_valid_id)
+        """Remove the earlier ones that have no valid id, before they are looked for again.
+
+        Definitions of custom fields stay: only a pass looks for them.
+        """
+        self._done.update(
+            key
+            for key, row in self._before.items()
+            if not row.has_valid_id and row.table_name != DEFINITIONS.name
+        )
 
     def forget_all(self) -> None:
         """Remove the earlier ones, before everything is read again."""

@@ -279,18 +279,27 @@ class Mirror:
         return apply(self.copy, records, request, tell=lambda count: self.tell("records", count))
 
     def _keep_definitions(self) -> None:
-        """Write the definitions of custom fields and their options if they have changed."""
+        """Write the definitions of custom fields and their options if they have changed.
+
+        The rows of an odd definition stay with its options.
+        """
         for table in (DEFINITIONS, OPTIONS):
             self.copy.aside.forget(table)
-        found = rows_of_definitions(self.client.list_custom_fields())
+        request = OPERATIONS["list_custom_fields"].path
+        fields, options = rows_of_definitions(self.client.list_custom_fields())
+        self.copy.held(DEFINITIONS, fields, request)
+        for row, column, _ in self.copy.not_held(OPTIONS, options):
+            value = row[OPTIONS.columns.index(column)]
+            name = f"value_options.{column.name}"
+            self.copy.aside.add(DEFINITIONS, str(row[0]), name, value, request)
         odd = self.copy.aside.ids(DEFINITIONS)
-        for table, of_table in zip((DEFINITIONS, OPTIONS), found, strict=True):
-            rows = self.copy.held(table, of_table, OPERATIONS["list_custom_fields"].path)
+        for table, found in ((DEFINITIONS, fields), (OPTIONS, options)):
+            rows = [row for row in found if row[0] not in odd]
             key = [field.name for field in table.columns[1 : table.key]]
             if [row for row in self.copy.rows(table, None, key) if row[0] not in odd] != rows:
                 self.copy.remove_all(table)
                 self.copy.put(table, None, rows)
-                self.copy.restore(table, odd)
+            self.copy.restore(table, odd)
 
     def _keep_unearned(self, subscriber_ids: set[int]) -> None:
         """Write the unearned revenue of these subscribers, or of all if the copy has none yet."""
