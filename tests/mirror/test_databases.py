@@ -261,3 +261,11 @@ def test_several_copies_may_share_a_database_in_schemas_of_their_own(
     second.update(sparse)
     assert first.differences(golden) == []
     assert second.differences(sparse) == []
+
+
+@pytest.mark.parametrize("password", ["qu@ll", "qu@", "qu/ll", "qu?l@l", "qu%ll"])
+def test_a_password_that_is_not_escaped_is_in_no_message(password: str) -> None:
+    """decisions, "What is logged": part of it would be taken for a host, a port or a name."""
+    with pytest.raises(BadUsage, match="are written as %20 and so on") as failure:
+        open_copy(f"postgresql://reader:{password}@127.0.0.1:1/copies")
+    assert "qu" not in str(failure.value)

@@ -225,15 +225,24 @@ def known(version: int, settings: tuple[tuple[str, str], ...]) -> list[tuple[str
 
 
 def check_url(url: str) -> None:
-    """Raise BadUsage if psycopg cannot parse the URL."""
-    try:
-        conninfo_to_dict(url)
-    except psycopg.ProgrammingError:
-        # The driver's message can quote the password.
-        raise BadUsage(
-            "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
-            "in which other characters than letters, digits and -._~ are written as %20 and so on"
-        ) from None
+    """Raise BadUsage if psycopg cannot parse the URL, or would take a part of a password for more.
+
+    That is so if an ``@`` or ``/`` in the password is not escaped: the message of the driver would
+    quote what follows it as the name of a host, or what precedes it as a port.
+    """
+    whole = url.partition("://")[2]
+    user, _, server = whole.partition("@")
+    if "/" in user:
+        server = whole
+    # The driver's message can quote the password.
+    with suppress(psycopg.ProgrammingError):
+        if "@" not in server.partition("?")[0]:
+            conninfo_to_dict(url)
+            return
+    raise BadUsage(
+        "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
+        "in which other characters than letters, digits and -._~ are written as %20 and so on"
+    )
 
 
 def connect(url: str) -> Session:
