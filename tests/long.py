@@ -171,7 +171,7 @@ Citus cannot run (``ONE_SERVER``)."""
 
 SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
 """Test functions that ``.ci/run`` adds to the short form, by their node ids: a few of all, which
-take half of the time. ``python -m tests.house.slow`` writes the list from the durations of a run.
+take half of the time. ``python -m tests.house.slow`` writes the list from the durations of runs.
 They run in the short form, too, if the command line names their file or a test of it."""
 
 LONG_IN_CI = {
@@ -337,7 +337,7 @@ def left_out(
             for name in ("only_every", *(() if _has_long(item, config) else ("only_long",)))
             for mark in item.iter_markers(name)
         )
-        or not (has_slow or item.path.name in named or item.nodeid.partition("[")[0] not in SLOW)
+        or (not has_slow and item.path.name not in named and item.nodeid.partition("[")[0] in SLOW)
     ]
 
 

@@ -36,7 +36,7 @@ def test_each_file_whose_long_tests_ci_runs_has_some() -> None:
 
 
 def test_each_slow_test_is_there() -> None:
-    """decisions, "Which tests CI runs"."""
+    """decisions, "Which tests `make test` leaves out"."""
     for node_id in long.SLOW:
         file, _, name = node_id.partition("::")
         text = (ROOT / file).read_text("utf-8")
@@ -44,7 +44,7 @@ def test_each_slow_test_is_there() -> None:
 
 
 def test_a_slow_test_runs_in_ci_and_where_its_file_is_named() -> None:
-    """decisions, "Which tests CI runs"."""
+    """decisions, "Which tests `make test` leaves out"."""
     one = "tests/bank_files/test_camt.py::test_a_statement_of_many_entries_takes_little_memory"
     assert one in long.SLOW
     assert one not in collected("tests/bank_files")

@@ -151,7 +151,7 @@ def test_a_mapping_translates_each_answer_once(press: Desk, tmp_path: Path) -> N
     ]
 
 
-def test_the_same_file_brings_nobody_back_who_was_erased(press: Desk, tmp_path: Path) -> None:
+def test_the_same_file_does_not_bring_back_an_erased_reader(press: Desk, tmp_path: Path) -> None:
     """decisions, "Qualifications from files": a row is known by its reference, or by the reader."""
     header = FILE.splitlines()[0]
     of_reference = "W-7,,zoe@example.org,Zoe,Ames,2026-03-01,web,chief,,\n"

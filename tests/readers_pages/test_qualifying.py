@@ -58,9 +58,7 @@ def test_one_visit_qualifies_again(house: House, free: str) -> None:
     assert json.loads(newest["answers"])["2"] == {"options": [21], "text": "Ropes"}
 
 
-def test_the_answers_that_are_known_stand_there_whoever_asked_for_them(
-    house: House, free: str
-) -> None:
+def test_the_form_shows_answers_of_another_form(house: House, free: str) -> None:
     """decisions, "A reader who answers the questions of a free title"."""
     house.desk.put(
         "custom_field_answers",

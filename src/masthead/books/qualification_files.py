@@ -3,8 +3,8 @@
 (decisions, "Qualifications from files".)
 """
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.orders import Newcomer, described
@@ -115,7 +115,6 @@ class _Importing:
         self._first_new = change.new_id("subscribers")
         self._refused: dict[int, tuple[str, str]] = {}
         self._readers: set[int] = set()
-        self._erased: set[tuple[int, str, str]] = set()
         self._newcomers: list[tuple[int, Newcomer]] = []
         self._added = self._unchanged = self._older = 0
 
@@ -124,14 +123,12 @@ class _Importing:
         known = stored.referred(
             self._change, self._form.publication_id, [each.reference for each in rows]
         )
-        named = {each.person.subscriber_id for each in rows} - {None}
+        ids = {key for each in rows if (key := each.person.subscriber_id) is not None}
         # The answers of a reader who was erased are not known any more.
-        self._erased = {
-            (subscriber_id, day, request)
-            for subscriber_id, day, request, answers in stored.said_by(
-                self._change, self._form.publication_id, cast("set[int]", named)
-            )
-            if not answers
+        erased = {
+            said[:3]
+            for said in stored.said_by(self._change, self._form.publication_id, ids)
+            if not said[3]
         }
         order_people.look_up(
             self._change, [each.person for each in rows if each.reference not in known]
@@ -140,7 +137,7 @@ class _Importing:
         given: dict[int, Given] = {}
         for row in rows:
             try:
-                if (found := self._given(row, known)) is not None:
+                if (found := self._given(row, known, erased)) is not None:
                     given[row.line] = found
             except RefusedOrder as error:
                 self._refused[row.line] = error.field, str(error)
@@ -149,7 +146,12 @@ class _Importing:
         self._change.write()
         self._add(given)
 
-    def _given(self, row: FileRow, known: dict[str, tuple[str, str, str | None]]) -> Given | None:
+    def _given(
+        self,
+        row: FileRow,
+        known: dict[str, tuple[str, str, str | None]],
+        erased: Collection[tuple[int | None, str, str]],
+    ) -> Given | None:
         """Return what a row says, None if it is there by its reference, or of an erased reader."""
         answers = read_answers(self._form, row.answers)
         said = row.on, row.request_type, answers_text(answers)
@@ -165,7 +167,7 @@ class _Importing:
         if row.reference is not None:
             known[row.reference] = said
         person = row.person
-        if (person.subscriber_id, row.on, row.request_type) in self._erased:
+        if (person.subscriber_id, row.on, row.request_type) in erased:
             self._unchanged += 1
             return None
         if row.reference is None and not (

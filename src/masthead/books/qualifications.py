@@ -298,8 +298,7 @@ class _Adding:
     def _subscription(self, given: Given) -> int:
         """Return the subscription that the qualification is for; begin one if there is none."""
         held = self._held.setdefault(given.subscriber_id, [])
-        if any(each.subscription_id == given.subscription_id for each in held):
-            assert given.subscription_id is not None
+        if given.subscription_id in {each.subscription_id for each in held}:
             return given.subscription_id
         fitting = [each for each in held if given.type in {None, each.type}]
         if fitting:

@@ -1,7 +1,6 @@
 """A reader of a free title qualifies again on the pages (qualification, "Requalification").
 
-One visit is enough: the questions of the publication's form stand there with the answers that are
-known.
+One visit is enough: the page shows the questions of the publication's form with the known answers.
 """
 
 from collections.abc import Mapping, Sequence
