@@ -76,7 +76,7 @@ test: lint format-check imports
 	@$(MAKE) --jobs 2 types tests
 	@echo "All checks passed. Left out: tests/system (make test-system), tests/citus (test-citus)," \
 		"tests/release (release), tests/pipelines (test-pipelines)" \
-		$(if $(FORM),,"slow tests (test-ci)") "and long forms (prove-tests).")
+		$(if $(FORM),,"slow tests (test-ci)") "and long forms (prove-tests)."
 else
 test: tests
 endif
