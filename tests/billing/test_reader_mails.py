@@ -47,7 +47,7 @@ GIVEN: dict[str, Any] = {
     "first": "2026-04-20",
     "last": "2026-05-10",
     "until": "2027-01-31",
-    "renews_on": "2027-01-15",
+    "ended_on": "2026-04-21",
     "bundle": "Tide for a year",
     "words": "Yes, go on",
     "number": "17",
@@ -232,7 +232,7 @@ def test_each_confirmation_names_what_is_given(kind: Confirmed, language: Langua
     assert language_of(words.text) == language
 
 
-DAYS = {"begins_on", "bills_from", "first", "last", "until", "renews_on"}
+DAYS = {"begins_on", "bills_from", "first", "last", "until", "ended_on"}
 
 
 def test_both_languages_name_the_same_values() -> None:
@@ -246,6 +246,12 @@ def said(kind: Confirmed, language: Language, values: dict[str, Any]) -> tuple[s
     return words_of_confirmation(
         kind, language, values, publisher="", name="", contact="", currency="EUR"
     )
+
+
+def test_an_issue_that_is_named_by_its_day_is_named_in_the_language() -> None:
+    values = {"publication": "Tide", "issue": "2026-05-01"}
+    assert "is missing: 1 May 2026.\n" in said("missing_copy", "en", values)[1]
+    assert "fehlt: 01.05.2026.\n" in said("missing_copy", "de", values)[1]
 
 
 @given(st.sampled_from(LANGUAGES), st.text(), st.text(), st.text())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +59,15 @@ def test_a_language_that_a_reader_chooses_stays(pages: Pages) -> None:
     assert language_of(browser, "en") == "de"
     browser.get("sign-in", language="en")
     assert language_of(browser, "de") == "en"
+
+
+def test_the_link_to_another_language_leads_to_the_same_page(pages: Pages) -> None:
+    browser = pages.browser()
+    shown = browser.client.get("/tide/sign-in?next=%2Ftide%2Fbuy%3Foffer%3D1").text
+    (link,) = re.findall(r'href="([^"]+)" lang="de"', shown)
+    answer = browser.client.get(html.unescape(link))
+    assert answer.headers["Location"] == "/tide/sign-in?next=%2Ftide%2Fbuy%3Foffer%3D1"
+    assert language_of(browser, "en") == "de"
 
 
 def test_a_language_is_chosen_at_no_other_place(pages: Pages) -> None:

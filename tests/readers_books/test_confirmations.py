@@ -13,6 +13,7 @@ import pytest
 from masthead.books import (
     issues,
     mail_sending,
+    page_settings,
     reader_addresses,
     reader_cancelling,
     reader_copies,
@@ -69,6 +70,12 @@ CHANGES: list[tuple[str, Callable[[Books, int, bool], object]]] = [
         "Another address for Tide",
         lambda books, key, dry: reader_addresses.change_for_a_while(
             books, BEN, key, BAY, *_AWAY, dry_run=dry
+        ),
+    ),
+    (
+        "Your other address for Tide has ended",
+        lambda books, key, dry: reader_addresses.end_for_a_while(
+            books, BEN, key, _AWAY[0], dry_run=dry
         ),
     ),
     (
@@ -129,6 +136,35 @@ def test_each_change_queues_one_mail_and_it_arrives_once(household: Desk) -> Non
         for _ in range(2):
             mail_sending.send(household.books, server)
     assert [each.message["Subject"] for each in office.mails] == subjects(household)
+
+
+def newest(desk: Desk) -> str:
+    """Return the text of the newest mail."""
+    return str(desk.table("mails")[-1]["text"])
+
+
+def test_the_mail_about_a_subscription_that_ended_today_promises_nothing(household: Desk) -> None:
+    page_settings.set_values(household.books, {"cancel": "at_once"})
+    reader_cancelling.cancel(reader(household, BEN), BEN, of(household).ben, at_once=True)
+    assert "It ended on 20 May 2026. It is not renewed." in newest(household)
+    assert "Until then" not in newest(household)
+
+
+def test_the_mails_about_automatic_renewal_say_until_when_it_lasts(household: Desk) -> None:
+    key, books = of(household).ben, reader(household, BEN)
+    reader_renewing.switch_on(books, BEN, key, 1, "Yes.")
+    assert "It now lasts until 30 April 2027." in newest(household)
+    reader_renewing.switch_off(books, BEN, key)
+    assert "It ends on 30 April 2027." in newest(household)
+
+
+def test_the_mail_about_another_address_that_ends_early_says_its_last_day(household: Desk) -> None:
+    key, books = of(household).ben, reader(household, BEN)
+    reader_addresses.change_for_a_while(books, BEN, key, BAY, *_AWAY)
+    household.to("2026-07-10")
+    reader_addresses.end_for_a_while(books, BEN, key, _AWAY[0])
+    assert "that was noted from 1 July 2026 to 20 July 2026." in newest(household)
+    assert "It holds until 9 July 2026." in newest(household)
 
 
 def test_looking_queues_no_mail(household: Desk) -> None:

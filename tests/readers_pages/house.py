@@ -47,6 +47,14 @@ class House(NamedTuple):
         page_settings.set_values(self.desk.books, settings)
 
 
+def name_by_day(house: House, issue_id: int) -> None:
+    """Name an issue by its day, as files do."""
+    house.desk.connection.change(
+        "UPDATE issues SET name = date WHERE account_id = 1 AND issue_id = :issue_id",
+        issue_id=issue_id,
+    )
+
+
 def text_of(answer: httpx2.Response) -> str:
     """Return the words of a page, in one line."""
     page = answer.text[answer.text.index("<main") :]

@@ -9,7 +9,7 @@ from masthead.books import gift_cards, mandates, refunds
 from tests.console.browser import input_values
 from tests.documents.shown import lines_of, made
 from tests.readers_books.household import ADA, BEN, show_bundle
-from tests.readers_pages.house import errors_of, said_after, send, text_of
+from tests.readers_pages.house import POSTAL_CODE, errors_of, name_by_day, said_after, send, text_of
 
 if TYPE_CHECKING:
     from tests.readers_pages.house import House
@@ -71,6 +71,7 @@ def test_a_gift_names_its_recipient(house: House) -> None:
     assert house.signed_in(ADA).get(path).status_code == 404
     refunds.refund(house.desk.books, int(order))
     assert path not in browser.get(f"order/{order}").text
+    assert browser.get(path).status_code == 404
 
 
 def test_an_order_that_a_mandate_pays_is_not_paid_otherwise(house: House) -> None:
@@ -85,6 +86,103 @@ def test_an_order_that_a_mandate_pays_is_not_paid_otherwise(house: House) -> Non
         sent = {**input_values(seen.text), "change": ""}
         said = said_after(browser, browser.post("buy", sent, token=""))
         assert [each for each in (*pays.values(), "You get an invoice.") if each in said] == [words]
+
+
+def test_how_to_pay_is_asked_only_where_there_is_a_choice(house: House) -> None:
+    show_bundle(house.desk)
+    browser, question = house.signed_in(BEN), "How you pay"
+    house.set(shop_url="https://shop.example/pay")
+    assert question in text_of(browser.get("buy?offer=1"))
+    house.set(pay_by_invoice="no")
+    shown = browser.get("buy?offer=1")
+    assert question not in text_of(shown)
+    assert "Payment in our shop" in text_of(shown)
+    seen = browser.post("buy?offer=1", input_values(shown.text), token="")
+    assert "Payment in our shop" in text_of(seen)
+    house.set(shop_url="")
+    shown = browser.get("buy?offer=1")
+    assert "There is no way to pay here" in text_of(shown)
+    assert "Look at the order" not in shown.text
+
+
+def test_a_form_of_before_the_cancelling_does_not_renew(house: House) -> None:
+    """Only the reader takes a cancelling back; another tab still has the form."""
+    show_bundle(house.desk)
+    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}"
+    seen = send(browser, f"{path}/renew?offer=1", {"offer": "1", "payment": "invoice"})
+    assert send(browser, f"{path}/cancel").status_code == 303
+    before = house.desk.rows(ORDERS)
+    sent = {**input_values(seen.text), "change": ""}
+    refused = browser.post(f"{path}/renew", sent, token="")
+    assert "The subscription is cancelled already." in text_of(refused)
+    assert house.desk.rows(ORDERS) == before
+    assert "There is no offer" in text_of(browser.get(f"{path}/renew"))
+
+
+def test_a_gift_begins_with_an_issue_that_is_named_by_its_day(house: House) -> None:
+    show_bundle(house.desk)
+    name_by_day(house, 7)
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT, "begins": "2026-06-15"}
+    seen = send(house.signed_in(BEN, "de"), "gift?offer=1", form)
+    assert "Beginnt mit 1. Juli 2026" in text_of(seen)
+    seen = send(house.signed_in(BEN), "gift?offer=1", {**form, "begins": "2026-05-15"})
+    assert "Begins with Tide 6, 1 June 2026" in text_of(seen)
+
+
+def test_an_order_that_was_being_written_stays_after_the_session(house: House) -> None:
+    """decisions, "A form whose session had ended"."""
+    show_bundle(house.desk)
+    browser = house.signed_in(BEN)
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT, "state": "Ohio", "country": "US"}
+    (action,) = re.findall('action="/tide/(gift.*?)"', browser.get("gift?offer=1").text)
+    token = browser.token()
+    browser.post("sign-out")
+    ended = browser.post(action, {**form, "form_token": token, "message": "Enjoy"}, token="")
+    assert ended.status_code == 401
+    assert "What you entered is kept" in text_of(ended)
+    kept = input_values(ended.text)
+    again = browser.sign_in("CODE2", POSTAL_CODE, next=kept["next"], kept=kept["kept"])
+    shown = browser.client.get(again.headers["location"])
+    assert "Enjoy" in shown.text
+    assert input_values(shown.text)["last_name"] == "Burns"
+    assert input_values(shown.text)["state"] == "Ohio"
+    assert "ZIP code" in shown.text
+
+
+def test_a_form_without_a_page_of_its_own_is_not_said_to_be_kept(house: House) -> None:
+    """decisions, "A form whose session had ended"."""
+    browser = house.signed_in(BEN)
+    paths = {
+        f"subscriptions/{house.subscriptions.ben}/address/end": {"first": "2026-05-01"},
+        "data/message": {"text": "Hello"},
+        "sign-out": {},
+    }
+    token = browser.token()
+    browser.post("sign-out")
+    for path, form in paths.items():
+        ended = browser.post(path, {**form, "form_token": token}, token="")
+        assert "nothing was saved. Please sign in again." in text_of(ended)
+        again = browser.sign_in("CODE2", POSTAL_CODE, next=input_values(ended.text)["next"])
+        assert browser.client.get(again.headers["location"]).status_code == 200
+        browser.post("sign-out")
+
+
+def test_who_has_no_address_enters_one_and_then_orders(house: House) -> None:
+    show_bundle(house.desk)
+    desk = house.desk
+    desk.put(
+        "subscribers", subscriber_id=6, first_name="Gus", last_name="Bay", renewal_code="CODE6"
+    )
+    desk.put("addresses", address_id=6, subscriber_id=6, address="1 Quay", zip_code=POSTAL_CODE)
+    browser = house.signed_in(6)
+    desk.connection.change("DELETE FROM addresses WHERE account_id = 1 AND subscriber_id = 6")
+    shown = browser.get("buy?offer=1")
+    assert "We have no address to send it to." in text_of(shown)
+    assert "Look at the order" not in shown.text
+    assert 'class="button main" href="/tide/address"' in shown.text
+    assert "The new address is noted." in said_after(browser, send(browser, "address", RECIPIENT))
+    sent = send(browser, "buy?offer=1", {"offer": "1", "payment": "invoice"})
+    assert "Order with obligation to pay" in text_of(sent)
 
 
 def test_an_unlimited_offer_says_its_months_and_its_type(house: House) -> None:

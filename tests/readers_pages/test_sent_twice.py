@@ -23,7 +23,7 @@ ADDRESS = {
     "when": "issue",
 }
 FORMS: list[tuple[str, dict[str, str], str]] = [
-    ("missing?issue=5", {"issue": "5"}, "A copy of Tide 5 is on its way"),
+    ("missing?issue=5", {"issue": "5"}, "A copy of Tide is on its way"),
     ("address", {**ADDRESS, "issue": "6"}, "The address of your subscription to Tide"),
     ("pause", {"first": "2026-06-01", "last": "2026-06-20"}, "Your pause of Tide"),
     ("renew?offer=1", {"offer": "1", "payment": "invoice"}, "Your order: Tide for a year"),

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import held_addresses
+from masthead.books import held_addresses, issues
 from tests.billing.outboxes import begin_mail
 from tests.console.browser import input_values
 from tests.readers_books.household import ADA, BEN, CORA, DAN, EVE, show_bundle
-from tests.readers_pages.house import errors_of, said_after, send, text_of
+from tests.readers_pages.house import errors_of, name_by_day, said_after, send, text_of
 
 if TYPE_CHECKING:
     from tests.readers_pages.house import House
@@ -206,6 +206,60 @@ def test_the_form_of_another_country_is_shown_with_the_input(house: House) -> No
     assert "ZIP code" in shown.text
     assert 'name="state"' in shown.text
     assert 'value="1 Main St"' in shown.text
+
+
+def test_the_first_address_of_a_subscription_holds_from_now_on(house: House) -> None:
+    """There is no other one until a later day, and none after some days."""
+    key = house.subscriptions.ben
+    house.desk.connection.change(
+        "UPDATE subscriptions SET mailing_address_id = NULL "
+        "WHERE account_id = 1 AND subscription_id = :key",
+        key=key,
+    )
+    browser, path = house.signed_in(BEN), f"subscriptions/{key}"
+    assert "Enter the address" in text_of(browser.get(path))
+    shown = text_of(browser.get(f"{path}/address"))
+    assert "for some days only" not in shown
+    assert "from a day on" not in shown
+    assert "Send invoices to this address, too" in shown
+    form = {"address": "9 Elm", "city": "Berlin", "zip_code": "10115", "country": "DE"}
+    said = said_after(browser, send(browser, f"{path}/address", {**form, "last_name": "Ames"}))
+    assert "The new address is noted." in said
+    assert "Ames 9 Elm 10115 Berlin Germany" in said
+
+
+def test_an_unlimited_subscription_that_is_cancelled_says_its_end(house: House) -> None:
+    key = house.subscriptions.ben
+    house.desk.connection.change(
+        "UPDATE terms SET issues = -1, issues_left = -1, months = 3, starts_on = '2026-04-10' "
+        "WHERE account_id = 1 AND subscription_id = :key",
+        key=key,
+    )
+    house.desk.connection.change(
+        "UPDATE subscriptions SET issues = -1 WHERE account_id = 1 AND subscription_id = :key",
+        key=key,
+    )
+    browser, path = house.signed_in(BEN), f"subscriptions/{key}"
+    assert "1 copy, print, without an end." in text_of(browser.get(path))
+    name_by_day(house, 7)
+    said = said_after(browser, send(browser, f"{path}/cancel"))
+    assert "without an end" not in said
+    assert "1 copy, print, until 1 July 2026." in said
+    assert "ends after the issue of 1 July 2026." in said
+
+
+def test_a_missing_copy_is_named_by_its_day_in_the_language_of_the_reader(house: House) -> None:
+    for number in (5, 6):
+        name_by_day(house, number)
+        issues.close(house.desk.books, number)
+    house.set(missing_copies="1")
+    house.desk.to("2026-06-02")
+    browser, path = house.signed_in(BEN, "de"), f"subscriptions/{house.subscriptions.ben}/missing"
+    said = said_after(browser, send(browser, path, {"issue": "5"}))
+    assert "Wir schicken Ihnen die Ausgabe noch einmal: 1. Mai 2026." in said
+    said = said_after(browser, send(browser, path, {"issue": "6"}))
+    assert "schreiben Ihnen: 1. Juni 2026." in said
+    assert "2026-06-01" not in text_of(browser.get())
 
 
 def test_a_part_of_an_address_is_refused_beside_its_fields(house: House) -> None:

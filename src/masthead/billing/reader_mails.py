@@ -10,6 +10,7 @@ from typing import Literal, get_args
 
 from masthead.billing.mail_texts import MailWords, amount_of, day_of, one_line
 from masthead.billing.printed import Language
+from masthead.contract.moments import is_day
 
 Confirmed = Literal[
     "contact",
@@ -17,6 +18,7 @@ Confirmed = Literal[
     "address",
     "subscription_address",
     "temporary_address",
+    "temporary_address_ended",
     "pause",
     "resume",
     "cancel",
@@ -36,7 +38,7 @@ Values = Mapping[str, str | int | None]
 LINK_MINUTES = 30
 """How long a link works."""
 
-_DAYS = {"until", "first", "last", "renews_on", "begins_on", "bills_from"}
+_DAYS = {"until", "first", "last", "ended_on", "begins_on", "bills_from"}
 _CENTS = {"total", "kept"}
 _NAME = re.compile(r"{(\w+)}")
 
@@ -110,6 +112,12 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "from {first} to {last}, we send {publication} to this address:",
             "{address}",
         ),
+        "temporary_address_ended": (
+            "Your other address for {publication} has ended",
+            "you ended the other address for {publication} that was noted from {first} to {last}.",
+            "It holds until {until}.",
+            "All other issues go to your usual address.",
+        ),
         "pause": (
             "Your pause of {publication}",
             "your subscription to {publication} pauses from {first} to {last}.",
@@ -123,6 +131,7 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
         "cancel": (
             "Your cancellation of {publication}",
             "we confirm that you cancelled your subscription to {publication} on {first}.",
+            "It ended on {ended_on}. It is not renewed.",
             "It ends on {until}.",
             "Until then you receive what is paid. It is not renewed.",
         ),
@@ -134,7 +143,8 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "Your subscription to {publication} renews automatically",
             "your subscription to {publication} now renews automatically.",
             "It is renewed by: {bundle}.",
-            "The next time is {renews_on}. We tell you before, with the price.",
+            "It now lasts until {until}.",
+            "Before each order we tell you its day and its price.",
             "You agreed with these words: {words}",
             "You can switch it off on your page at any time.",
         ),
@@ -157,8 +167,9 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "It begins on {begins_on}.",
         ),
         "missing_copy": (
-            "A copy of {issue} is on its way",
-            "you told us that {issue} is missing. We send you another copy.",
+            "A copy of {publication} is on its way",
+            "you told us that an issue of {publication} is missing: {issue}.",
+            "We send you another copy.",
         ),
         "password": (
             "Your password was set",
@@ -196,6 +207,15 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "vom {first} bis zum {last} liefern wir {publication} an diese Adresse:",
             "{address}",
         ),
+        "temporary_address_ended": (
+            "Ihre andere Adresse für {publication} ist beendet",
+            (
+                "Sie haben die andere Adresse für {publication} beendet, die vom {first} bis zum "
+                "{last} vorgemerkt war."
+            ),
+            "Sie gilt bis zum {until}.",
+            "Alle anderen Ausgaben gehen an Ihre übliche Adresse.",
+        ),
         "pause": (
             "Ihre Pause bei {publication}",
             "Ihr Abonnement {publication} pausiert vom {first} bis zum {last}.",
@@ -209,6 +229,7 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
         "cancel": (
             "Ihre Kündigung von {publication}",
             "wir bestätigen, dass Sie Ihr Abonnement {publication} am {first} gekündigt haben.",
+            "Es hat am {ended_on} geendet. Es wird nicht verlängert.",
             "Es endet am {until}.",
             "Bis dahin erhalten Sie, was bezahlt ist. Es wird nicht verlängert.",
         ),
@@ -223,7 +244,8 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "Ihr Abonnement {publication} verlängert sich automatisch",
             "Ihr Abonnement {publication} verlängert sich von nun an automatisch.",
             "Verlängert wird es durch: {bundle}.",
-            "Das nächste Mal ist der {renews_on}. Vorher nennen wir Ihnen den Preis.",
+            "Es läuft nun bis zum {until}.",
+            "Vor jeder Bestellung nennen wir Ihnen ihren Tag und ihren Preis.",
             "Zugestimmt haben Sie mit diesen Worten: {words}",
             "Sie können das auf Ihrer Seite jederzeit beenden.",
         ),
@@ -246,8 +268,9 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
             "Es beginnt am {begins_on}.",
         ),
         "missing_copy": (
-            "Ein Exemplar von {issue} ist unterwegs",
-            "Sie haben gemeldet, dass {issue} fehlt. Wir senden Ihnen ein anderes Exemplar.",
+            "Ein Exemplar von {publication} ist unterwegs",
+            "Sie haben gemeldet, dass eine Ausgabe von {publication} fehlt: {issue}.",
+            "Wir senden Ihnen ein anderes Exemplar.",
         ),
         "password": (
             "Ihr Passwort wurde gesetzt",
@@ -333,7 +356,7 @@ def _value(key: str, value: str | int | None, language: Language, currency: str)
         return ""
     if key in _CENTS:
         return amount_of(int(value), currency, language)
-    if key in _DAYS:
+    if key in _DAYS or (key == "issue" and is_day(str(value))):
         return day_of(str(value), language)
     if key == "address":
         return "\n".join(one_line(line) for line in str(value).splitlines() if line.strip())

@@ -42,7 +42,7 @@ def cards_of(
 
     Without ``begins_on`` and ``message``, they are those that the payer gave with the order. The
     name and the look are those of the readers' pages. Raises NotFound if the order is not the
-    reader's, or has no gift.
+    reader's, or has no gift that was not taken back.
     """
     with books.read() as reading:
         payer = reader_home.reader_of(reading, subscriber_id)
@@ -51,7 +51,7 @@ def cards_of(
             for each in reading.ask(
                 reader_home.gifts(subscriber_id, is_asking=reading.direct.reader_id is not None)
             )
-            if each.order_id == order_id
+            if each.order_id == order_id and each.refund_date is None
         ]
         if not gifts:
             raise NotFound(f"order {order_id} is not an order of yours with a gift")

@@ -186,6 +186,13 @@ def end_for_a_while(
         done = subscriptions.go_back(act.books, subscription_id)
         before = {"address_id": address_id, "first": first, "last": ahead[0].last}
         act.note("temporary_address", subscription_id, before, {"last": done.last})
+        act.confirm(
+            "temporary_address_ended",
+            subscription_id,
+            first=first,
+            last=ahead[0].last,
+            until=done.last,
+        )
         return Ended(subscription_id, first, done.last)
 
 

@@ -104,7 +104,8 @@ def cancel(
             "reason": done.reason,
         }
         act.note("cancel", subscription_id, {}, after)
-        if act.confirm("cancel", subscription_id, first=act.change.today, until=planned.until):
+        end = {"ended_on" if at_once else "until": planned.until}
+        if act.confirm("cancel", subscription_id, first=act.change.today, **end):
             letters.note_written(
                 act.change, "cancellation", [(subscription_id, subscriber_id)], by_email=True
             )

@@ -12,6 +12,7 @@ from masthead.books.account import Books
 from masthead.books.reader_acts import acting, own_subscription
 from masthead.books.reader_requests import check_open, checked_message
 from masthead.circulation.reader_rules import is_made_good, refused
+from masthead.contract.moments import in_words
 from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput
 from masthead.store.books import reader_requests, replacements
@@ -20,11 +21,15 @@ from masthead.store.books.reader_changes import ReaderChange
 
 
 class Missing(NamedTuple):
-    """A copy that is missing: ``is_sent`` says that it is sent again; if not, the desk decides."""
+    """A copy that is missing: ``is_sent`` says that it is sent again; if not, the desk decides.
+
+    ``issue`` is the name of the issue, ``day`` its day.
+    """
 
     subscription_id: int
     issue_id: int
     issue: str
+    day: str
     is_sent: bool
 
     @property
@@ -78,12 +83,13 @@ def missing(
                 change, subscriber_id, "missing_copy", text, subscription_id, issue_id
             )
             after = {"reader_request_id": key}
-        done = Missing(subscription_id, issue_id, one.name, is_sent)
+        done = Missing(subscription_id, issue_id, one.name, one.date, is_sent)
         if not is_sent:
             change.say(done.sentence)
         act.note("missing_copy", subscription_id, {}, {"issue_id": issue_id, **after})
         if is_sent:
-            act.confirm("missing_copy", subscription_id, issue=one.name)
+            is_named = one.name not in {"", one.date, in_words(one.date)}
+            act.confirm("missing_copy", subscription_id, issue=one.name if is_named else one.date)
         return done
 
 

@@ -12,6 +12,7 @@ from masthead.books import orders, reader_shop, refunds
 from masthead.books.account import Books
 from masthead.books.reader_acts import Act, acting, not_yours, own_subscription
 from masthead.books.reader_addresses import checked_address
+from masthead.books.reader_home_records import Next
 from masthead.circulation.amounts import stored_cents
 from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.circulation.reader_rules import check_day, check_text, refused
@@ -26,6 +27,7 @@ from masthead.store.books.catalogue import Line, lines_by_bundle, publications
 from masthead.store.books.operation import Operation, Reading, is_here
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_changes import ReaderChange
+from masthead.store.books.subscription import is_to_end
 
 Use = Literal["renew", "buy", "gift"]
 """What a reader does with a bundle."""
@@ -88,8 +90,8 @@ class Wanted(NamedTuple):
 class Ordered(NamedTuple):
     """An order of a reader, with its total and the tax in it, and the number of its invoice.
 
-    ``number`` is None without an invoice, and in a dry run. ``first_issue`` is the name of the
-    issue with which a gift begins, None for the next one.
+    ``number`` is None without an invoice, and in a dry run. ``first_issue`` is the issue with which
+    a gift begins, None for the next one.
     """
 
     order_id: int
@@ -100,7 +102,7 @@ class Ordered(NamedTuple):
     currency: str
     number: str | None
     recipient: str
-    first_issue: str | None
+    first_issue: Next | None
 
     @property
     def sentence(self) -> str:
@@ -344,12 +346,14 @@ def _check_payment(reading: Reading, subscriber_id: int, payment: str) -> None:
     raise refused("no_mandate" if is_known else "payment_unknown", field="payment")
 
 
-def _item(act: Act, wanted: Wanted) -> tuple[Item, str | None]:
-    """Return what is ordered, and the name of the issue with which a gift begins."""
+def _item(act: Act, wanted: Wanted) -> tuple[Item, Next | None]:
+    """Return what is ordered, and the issue with which a gift begins."""
     if wanted.use == "renew":
         if wanted.subscription_id is None:
             raise refused("nothing_chosen", field="subscription")
         own_subscription(act.change, act.reader.subscriber_id, wanted.subscription_id)
+        if is_to_end(act.change, wanted.subscription_id):
+            raise refused("cancelled_already")
         return Item(wanted.bundle_id, subscription_id=wanted.subscription_id), None
     lines = lines_by_bundle(act.change.connection, act.change.account_id)[wanted.bundle_id]
     if wanted.use == "buy":
@@ -364,29 +368,31 @@ def _item(act: Act, wanted: Wanted) -> tuple[Item, str | None]:
         check_text(text, name, _NAME_MAX)
     address = checked_address(act, wanted.recipient, is_own=False)
     person = Person(first_name=first_name, last_name=last_name, address=address)
-    first_issue = None
-    issue_id = None
-    if wanted.begins:
-        check_day(wanted.begins, "begins")
-        if wanted.begins < act.change.today:
-            today = act.change.today
-            raise refused("day_past", field="begins", day=wanted.begins, earliest=today)
-        for each in reader_page.coming(act.change, [lines[0].publication_id]):
-            if each.day >= wanted.begins:
-                issue_id, first_issue = each.issue_id, each.name
-                break
-        else:
-            raise refused("day_too_far", field="begins")
+    first_issue = _first_issue(act, wanted.begins, lines[0].publication_id)
     return (
         Item(
             wanted.bundle_id,
             recipient=person,
             is_new=True,
             is_gift=True,
-            first_issue=issue_id,
+            first_issue=first_issue and first_issue.issue_id,
         ),
         first_issue,
     )
+
+
+def _first_issue(act: Act, begins: str | None, publication_id: int) -> Next | None:
+    """Return the first issue of a publication from a day on; None without a day."""
+    if not begins:
+        return None
+    check_day(begins, "begins")
+    today = act.change.today
+    if begins < today:
+        raise refused("day_past", field="begins", day=begins, earliest=today)
+    for each in reader_page.coming(act.change, [publication_id]):
+        if each.day >= begins:
+            return Next(each.issue_id, each.name or "", each.day, is_paused=False)
+    raise refused("day_too_far", field="begins")
 
 
 def _check_has_address(act: Act, lines: list[Line]) -> None:

@@ -15,6 +15,7 @@ from masthead.circulation.reader_rules import refused
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
 from masthead.store.billing import renewal_consents as stored
+from masthead.store.books.last_days import last_day
 from masthead.store.books.operation import Operation
 from masthead.store.books.reader_changes import ReaderChange
 from masthead.store.books.reader_home import shown_bundles
@@ -101,7 +102,13 @@ def switch_on(
             {"on": False},
             {"on": True, "consent_id": given.consent.consent_id, "bundle": bundle.name},
         )
-        act.confirm("renewal_on", subscription_id, bundle=bundle.name, words=given.consent.words)
+        act.confirm(
+            "renewal_on",
+            subscription_id,
+            bundle=bundle.name,
+            words=given.consent.words,
+            until=last_day(act.change, subscription_id),
+        )
         return SwitchedOn(subscription_id, bundle_id, bundle.name, bundle.cents)
 
 
@@ -120,7 +127,7 @@ def switch_off(
             {"on": True, "consent_id": done.consent.consent_id},
             {"on": False},
         )
-        act.confirm("renewal_off", subscription_id)
+        act.confirm("renewal_off", subscription_id, until=last_day(act.change, subscription_id))
         return SwitchedOff(
             subscription_id,
             done.announced and done.announced.renews_on,

@@ -73,6 +73,9 @@ _AWAY_TITLE = marked("Try again in a moment")
 _AWAY = marked("We cannot reach our records now. Nothing was changed; try again in a moment.")
 _FAULT = marked("This is a fault of these pages. Nothing was changed. Its number is %(fault)s.")
 
+_SHOWN = {page.path for page in PAGES if page.method == "GET"}
+"""The paths of pages; other paths only receive the form of a page."""
+
 _log = get_logger()
 
 
@@ -208,8 +211,16 @@ def _page_request(request: Request, site: Site, page: Page, form: FormValues) ->
     session = cookie if reader is not None else ""
     made = PageRequest(request, store, site, form, reader=reader, session=session)
     if reader is None and not page.is_open:
-        raise Refused(sign_in.not_signed_in(made, page.method))
+        raise Refused(sign_in.not_signed_in(made, page.method, _shown_at(made, page)))
     return made
+
+
+def _shown_at(request: PageRequest, page: Page) -> str:
+    """Return the path of the page that shows a form: its own, or else the nearest one above."""
+    name, path = page.path, request.http.url.path
+    while name not in _SHOWN:
+        name, path = (each.rpartition("/")[0] for each in (name, path))
+    return path if name else request.at()
 
 
 def _check_token(request: PageRequest, page: Page) -> None:

@@ -16,7 +16,7 @@ from masthead.books.reader_home import (
 )
 from masthead.books.reader_requests import Request
 from masthead.circulation.requalifying import Free
-from masthead.contract.moments import in_words
+from masthead.readers.issue_words import issue_in_words, issue_title
 from masthead.readers.words import Words
 from masthead.web.words import marked
 
@@ -172,7 +172,8 @@ def request_in_words(asked: Request, words: Words) -> RequestShown:
         state = words.gettext("answered on %(day)s", day=words.day(asked.answered_at))
     else:
         state = words.gettext("waits for an answer")
-    title = words.gettext(ASKED[asked.kind], issue=asked.issue or "")
+    issue, _ = issue_title(asked.issue, asked.issue_day, words)
+    title = words.gettext(ASKED[asked.kind], issue=issue)
     mood = "good" if asked.answered_at else "warn"
     return RequestShown(title.strip(), asked.made_at, asked.text or "", state, mood)
 
@@ -213,7 +214,7 @@ def links_of(each: Subscription, words: Words) -> list[Link]:
         answer = words.gettext("Answer the questions again")
     links = [
         (answer, "qualify", may.qualify),
-        (words.gettext("Change the address"), "address", may.address or may.temporary_address),
+        (address_title(each, words), "address", may.address or may.temporary_address),
         (words.gettext("Pause"), "pause", may.pause),
         (words.gettext("End the pause"), "resume", may.resume),
         (words.gettext("Renew"), "renew", may.renew),
@@ -223,6 +224,13 @@ def links_of(each: Subscription, words: Words) -> list[Link]:
         (words.gettext("Take the cancellation back"), "uncancel", may.uncancel),
     ]
     return [(title, f"{path}/{page}") for title, page, is_possible in links if is_possible]
+
+
+def address_title(each: Subscription, words: Words) -> str:
+    """Return what the page with the address of a subscription is called."""
+    if each.address is None and each.may.address:
+        return words.gettext("Enter the address")
+    return words.gettext("Change the address")
 
 
 def _what(each: Subscription, words: Words) -> str:
@@ -243,7 +251,7 @@ def _what(each: Subscription, words: Words) -> str:
     if each.state == "ended":
         return words.gettext("%(copies)s. No issues are left.", copies=copies)
     if each.issues_left is None:
-        return words.gettext("%(copies)s, without an end.", copies=copies)
+        return _unlimited(each, copies, words)
     left = words.ngettext("%(num)s issue left", "%(num)s issues left", each.issues_left)
     if each.until:
         return words.gettext(
@@ -253,6 +261,15 @@ def _what(each: Subscription, words: Words) -> str:
             day=words.day(each.until),
         )
     return words.gettext("%(copies)s. %(left)s.", copies=copies, left=left)
+
+
+def _unlimited(each: Subscription, copies: str, words: Words) -> str:
+    ends_on = each.cancelled and each.cancelled.ends_on
+    if ends_on:
+        return words.gettext("%(copies)s, until %(day)s.", copies=copies, day=words.day(ends_on))
+    if each.cancelled:
+        return f"{copies}."
+    return words.gettext("%(copies)s, without an end.", copies=copies)
 
 
 def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
@@ -313,12 +330,19 @@ def _cancelled(each: Subscription, words: Words) -> str:
             made=made,
             day=words.day(ended.ended_on),
         )
-    if ended.ends_with and ended.ends_on:
+    if ended.ends_on:
+        title, day = issue_title(ended.ends_with, ended.ends_on, words)
+        if day is None:
+            return words.gettext(
+                "It was cancelled on %(made)s and ends after the issue of %(day)s.",
+                made=made,
+                day=title,
+            )
         return words.gettext(
             "It was cancelled on %(made)s and ends after the issue %(issue)s of %(day)s.",
             made=made,
-            issue=ended.ends_with,
-            day=words.day(ended.ends_on),
+            issue=title,
+            day=words.day(day),
         )
     if each.issues_left:
         return words.ngettext(
@@ -374,28 +398,15 @@ def span_in_words(first: str, last: str | None, words: Words) -> str:
     return words.gettext("from %(first)s to %(last)s", first=words.day(first), last=words.day(last))
 
 
-def issue_in_words(issue: Next | Issue, words: Words) -> str:
-    """Return the name of an issue with its day; only the day of one that is named after its day."""
-    title, day = _title(issue, words)
-    return f"{title}, {words.day(day)}" if day else title
-
-
-def _title(issue: Next | Issue, words: Words) -> tuple[str, str | None]:
-    """Return the name of an issue, and its day if the name does not say it."""
-    if issue.day and (not issue.name or issue.name in {issue.day, in_words(issue.day)}):
-        return words.day(issue.day), None
-    return issue.name or words.gettext("Issue"), issue.day
-
-
 def _issue(issue: Next, words: Words) -> IssueShown:
-    title, day = _title(issue, words)
+    title, day = issue_title(issue.name, issue.day, words)
     if issue.is_paused:
         title = words.gettext("%(issue)s: does not come (pause)", issue=title)
     return IssueShown(title, day)
 
 
 def _received(each: Subscription, issue: Issue, words: Words) -> IssueShown:
-    title, day = _title(issue, words)
+    title, day = issue_title(issue.name, issue.day, words)
     path = f"subscriptions/{each.subscription_id}/missing?issue={issue.issue_id}"
     return IssueShown(title, day, path if each.may.missing_copy else "")
 

@@ -142,8 +142,11 @@ class PageRequest(WebRequest):
         return self.words.gettext(message, **values)
 
     def new_form(self, values: Mapping[str, str] | None = None) -> Form:
-        """Return a form with values, or with the input; its errors are in the language."""
-        return Form(self.form if values is None else values, self.words)
+        """Return a form with values, or with the input; its errors are in the language.
+
+        Input that was kept takes the place of the values.
+        """
+        return Form(self.form if values is None else self.kept or values, self.words)
 
     @property
     def keeps_books(self) -> bool:
@@ -179,10 +182,9 @@ class PageRequest(WebRequest):
     def page(self, name: str, status: int = 200, /, **values: Any) -> Response:
         """Return the page of a template, with the values that every page shows.
 
-        Input that was kept fills the page's form.
+        A form whose input was kept is still the one that was sent: it can be saved once.
         """
-        if self.kept and isinstance(values.get("form"), Form):
-            values["form"].values.update(self.kept)
+        if isinstance(values.get("form"), Form):
             values.update({name: text for name, text in self.kept.items() if name in OF_PAGE})
         response = HTMLResponse(
             template(name, self.language).render(
@@ -191,6 +193,7 @@ class PageRequest(WebRequest):
                 language=self.language,
                 languages=[(code, languages.own_name(code)) for code in self.languages],
                 at=self.at,
+                query=self._query,
                 is_signed_in=self.reader is not None,
                 form_token=form_token(self.session),
                 said=cookies.said_of(self.http),
@@ -215,6 +218,12 @@ class PageRequest(WebRequest):
         if said:
             cookies.say(self.http, response, said, self.site.root)
         return self._with_session(response)
+
+    @property
+    def _query(self) -> str:
+        """The query string with what follows it, for the links to other languages."""
+        found = self.http.url.remove_query_params("language").query
+        return f"{found}&" if found else ""
 
     def _with_session(self, response: Response) -> Response:
         if self._renewed:

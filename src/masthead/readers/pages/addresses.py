@@ -13,7 +13,8 @@ from masthead.errors import NotFound
 from masthead.readers import address_page
 from masthead.readers.form_page import Field, FormPage, own_subscription, save, show
 from masthead.readers.forms import Form
-from masthead.readers.home_view import issue_in_words, span_in_words, title_of
+from masthead.readers.home_view import address_title, span_in_words, title_of
+from masthead.readers.issue_words import issue_in_words
 from masthead.readers.page_request import PageRequest, get, post
 
 _PATH = "subscriptions/{id:int}/address"
@@ -109,7 +110,7 @@ def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> 
     if not (found.may.address or found.may.temporary_address):
         raise NotFound("the address cannot be changed")
     page = FormPage(
-        request.gettext("Change the address"),
+        address_title(found, request.words),
         request.gettext("Save the address"),
         subject=title_of(found, request.words),
         back=f"subscriptions/{found.subscription_id}",
@@ -123,14 +124,28 @@ def _page(request: PageRequest, home: Home, found: Subscription, form: Form) -> 
         path=request.at(f"subscriptions/{found.subscription_id}/address"),
         shown=address_page.shown(form, request.words),
         times=_times(request, home, found),
-        times_title=request.gettext("From when on"),
+        times_title=request.gettext("From when on")
+        if found.address
+        else request.gettext("Invoices"),
         noted=_noted(request, found),
         others=[],
     )
 
 
 def _times(request: PageRequest, home: Home, found: Subscription) -> Sequence[Field]:
-    """Return the fields that say from when on the address holds."""
+    """Return the fields that say from when on the address holds.
+
+    The first address of a subscription holds from now on: there is no other one until a later day,
+    and none afterwards.
+    """
+    bills = Field(
+        "bills",
+        request.gettext("Send invoices to this address, too"),
+        "check",
+        request.gettext("Invoices go there from now on."),
+    )
+    if found.address is None and found.may.address:
+        return [bills]
     words, times = request.words, []
     coming = [(str(each.issue_id), issue_in_words(each, words), "") for each in found.coming]
     if found.may.address:
@@ -158,10 +173,7 @@ def _times(request: PageRequest, home: Home, found: Subscription) -> Sequence[Fi
         hint = request.gettext("If it holds for some days only.")
         fields.append(Field("last", request.gettext("Last day"), "date", hint, least=home.today))
     if found.may.address:
-        hint = request.gettext("Invoices go there from now on.")
-        fields.append(
-            Field("bills", request.gettext("Send invoices to this address, too"), "check", hint)
-        )
+        fields.append(bills)
     return fields
 
 

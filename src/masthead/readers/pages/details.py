@@ -28,7 +28,7 @@ def show_details(request: PageRequest) -> Response:
 def change(request: PageRequest) -> Response:
     """Save the address for the chosen subscriptions; or show the form of another country."""
     home = request.home
-    form = request.new_form()
+    moving, form = _moving(home), request.new_form()
     if address_page.is_choosing_country(form):
         return _page(request, home, form)
     address_page.check(request, form)
@@ -38,9 +38,10 @@ def change(request: PageRequest) -> Response:
     def make() -> str:
         wanted = Wanted(
             address_page.address_of(form),
-            [each.subscription_id for each in _moving(home) if form[_name(each)]],
+            [each.subscription_id for each in moving if form[_name(each)]],
             form["first"] or None,
-            bills=bool(form["bills"]),
+            # Without a subscription, there is nothing else to choose.
+            bills=bool(form["bills"]) or not moving,
         )
         books = request.books_for("address", request.at(_PATH))
         done = reader_addresses.change(books, request.subscriber_id, wanted)
@@ -106,17 +107,18 @@ def _page(request: PageRequest, home: Home, form: Form) -> Response:
         )
         for each in moving
     ]
-    hint = request.gettext("Invoices go there from now on.")
-    fields.append(Field("bills", request.gettext("Invoices"), "check", hint))
-    fields.append(
-        Field(
-            "first",
-            request.gettext("First day"),
-            "date",
-            request.gettext("Leave it empty if the address holds from now on."),
-            least=home.today,
+    if moving:
+        hint = request.gettext("Invoices go there from now on.")
+        fields.append(Field("bills", request.gettext("Invoices"), "check", hint))
+        fields.append(
+            Field(
+                "first",
+                request.gettext("First day"),
+                "date",
+                request.gettext("Leave it empty if the address holds from now on."),
+                least=home.today,
+            )
         )
-    )
     page = FormPage(
         request.gettext("Your address"),
         request.gettext("Save the address"),

@@ -7,8 +7,9 @@ from masthead.books.reader_home import Subscription
 from masthead.circulation.page_settings import PageSettings
 from masthead.readers.form_page import Field, FormPage, own_subscription, save, show
 from masthead.readers.forms import Form
-from masthead.readers.home_view import issue_in_words, title_of
+from masthead.readers.home_view import title_of
 from masthead.readers.ids import id_of
+from masthead.readers.issue_words import issue_in_words, named_in_words
 from masthead.readers.page_request import PageRequest, get, post
 
 _PATH = "subscriptions/{id:int}/missing"
@@ -34,10 +35,11 @@ def report(request: PageRequest) -> Response:
             id_of(form["issue"]),
             form["text"],
         )
+        issue = named_in_words(done.issue, done.day, request.words)
         if done.is_sent:
-            return request.gettext("We send you %(issue)s again.", issue=done.issue)
+            return request.gettext("We send you the issue again: %(issue)s.", issue=issue)
         return request.gettext(
-            "We have your message about %(issue)s and write to you.", issue=done.issue
+            "We have your message about the issue, and write to you: %(issue)s.", issue=issue
         )
 
     return save(request, form, change, then) or _page(request, found, form)

@@ -10,12 +10,14 @@ from masthead.books import gift_cards, reader_orders
 from masthead.books.reader_home import Home
 from masthead.books.reader_orders import Choice, Ordered, Payment, Use, Wanted
 from masthead.circulation.page_settings import PageSettings
+from masthead.contract.subscription_types import PRINTED
 from masthead.errors import NotFound
 from masthead.readers import address_page
 from masthead.readers.form_page import Field, Pairs, own_subscription
 from masthead.readers.forms import Form
-from masthead.readers.home_view import TYPES, title_of
+from masthead.readers.home_view import TYPES, Link, title_of
 from masthead.readers.ids import id_of
+from masthead.readers.issue_words import issue_in_words
 from masthead.readers.page_request import Page, PageRequest, get, post
 
 _RENEW = "subscriptions/{id:int}/renew"
@@ -45,23 +47,34 @@ class OfferShown(NamedTuple):
 
 
 class Shop(NamedTuple):
-    """What is ordered on a page: to renew ``subscription_id``, to buy, or to give."""
+    """What is ordered on a page: to renew ``subscription_id``, to buy, or to give.
+
+    ``has_offers`` is False for a subscription that cannot be renewed now.
+    """
 
     use: Use
     path: str
     title: str
     subscription_id: int | None = None
+    has_offers: bool = True
 
 
 class Shown(NamedTuple):
-    """The form of an order: its fields, or what the order does and costs before it is placed."""
+    """The form of an order: its fields, or what the order does and costs before it is placed.
+
+    ``facts`` is what cannot be chosen. ``blocked`` says why nothing can be ordered now, "" if it
+    can; ``way_out`` is the page that mends it.
+    """
 
     form: Form
     fields: Sequence[Field] = ()
+    facts: Pairs = ()
     will: Pairs = ()
     hidden: Pairs = ()
     total: str = ""
     tax: str = ""
+    blocked: str = ""
+    way_out: Link | None = None
 
 
 def show_renew(request: PageRequest) -> Response:
@@ -145,7 +158,7 @@ def _renewing(request: PageRequest) -> Shop:
     _, found = own_subscription(request)
     key = found.subscription_id
     title = request.gettext("Renew %(title)s", title=title_of(found, request.words))
-    return Shop("renew", f"subscriptions/{key}/renew", title, key)
+    return Shop("renew", f"subscriptions/{key}/renew", title, key, has_offers=found.may.renew)
 
 
 def _choices(request: PageRequest, shop: Shop) -> list[Choice]:
@@ -159,7 +172,7 @@ def _choices(request: PageRequest, shop: Shop) -> list[Choice]:
 
 def _show(request: PageRequest, shop: Shop) -> Response:
     home = request.home
-    choices = _choices(request, shop)
+    choices = _choices(request, shop) if shop.has_offers else []
     asked = id_of(request.query.get("offer", ""))
     chosen = next((each for each in choices if each.bundle_id == asked), None)
     if chosen is not None:
@@ -219,7 +232,30 @@ def _wanted(shop: Shop, form: Form) -> Wanted:
 def _form_page(
     request: PageRequest, shop: Shop, home: Home, chosen: Choice, form: Form
 ) -> Response:
-    return _page(request, shop, home, chosen, Shown(form, _fields(request)))
+    ways = _payments(request)
+    if not ways:
+        said = request.gettext("There is no way to pay here at present. Please write to us.")
+        return _page(request, shop, home, chosen, Shown(form, blocked=said))
+    if shop.use == "buy" and not home.addresses and any(x.type in PRINTED for x in chosen.lines):
+        return _page(request, shop, home, chosen, _without_address(request, form))
+    if len(ways) == 1:
+        ((way, words),) = ways
+        facts = [(request.gettext("Payment"), words)]
+        return _page(
+            request, shop, home, chosen, Shown(form, facts=facts, hidden=[("payment", way)])
+        )
+    options = [(way, words, "") for way, words in ways]
+    fields = [Field("payment", request.gettext("How you pay"), "radios", options=options)]
+    return _page(request, shop, home, chosen, Shown(form, fields))
+
+
+def _without_address(request: PageRequest, form: Form) -> Shown:
+    """Return the form of an order that is sent by post, for a reader without any address."""
+    if not request.settings.address:
+        said = request.gettext("We have no address to send it to. Please write to us.")
+        return Shown(form, blocked=said)
+    said = request.gettext("We have no address to send it to. Enter your address, then order.")
+    return Shown(form, blocked=said, way_out=(request.gettext("Your address"), "address"))
 
 
 def _sure_page(
@@ -231,13 +267,17 @@ def _sure_page(
     if shop.use == "gift":
         lines = request.words.address_lines(address_page.address_of(form))
         will.insert(1, (request.gettext("For"), ", ".join(lines)))
-        begins = done.first_issue or request.gettext("the next issue")
+        first = done.first_issue
+        begins = request.gettext("the next issue")
+        if first is not None:
+            begins = issue_in_words(first, request.words)
         will.insert(2, (request.gettext("Begins with"), begins))
         will.append((request.gettext("On the card"), form["message"]))
     hidden = [(name, form[name]) for name in ("payment", *_GIFT_FIELDS) if form[name]]
     total = request.words.money(done.cents, done.currency)
     tax = _tax(request, done.tax, done.currency)
-    return _page(request, shop, home, chosen, Shown(form, (), will, hidden, total, tax))
+    shown = Shown(form, will=will, hidden=hidden, total=total, tax=tax)
+    return _page(request, shop, home, chosen, shown)
 
 
 def _page(request: PageRequest, shop: Shop, home: Home, chosen: Choice, shown: Shown) -> Response:
@@ -254,11 +294,6 @@ def _page(request: PageRequest, shop: Shop, home: Home, chosen: Choice, shown: S
         terms_url=request.settings.terms_url,
         **shown._asdict(),
     )
-
-
-def _fields(request: PageRequest) -> Sequence[Field]:
-    options = [(value, text, "") for value, text in _payments(request)]
-    return [Field("payment", request.gettext("How you pay"), "radios", options=options)]
 
 
 def _payments(request: PageRequest) -> list[tuple[str, str]]:

@@ -69,17 +69,18 @@ def sign_out(request: PageRequest) -> Response:
     return response
 
 
-def not_signed_in(request: PageRequest, method: str) -> Response:
+def not_signed_in(request: PageRequest, method: str, shown_at: str) -> Response:
     """Return what somebody gets who is not signed in: the form, or the redirect to it.
 
-    A form that was sent after its session had ended is kept, except passwords.
+    ``shown_at`` is the path of the page to which the sign-in then leads. A form of its own that was
+    sent after its session had ended is kept, except passwords.
     """
-    path = request.http.url.path
+    query = f"?{request.http.url.query}" if request.http.url.query else ""
+    asked = shown_at + query
     if method == "POST":
-        kept = packed(request.form)
+        kept = packed(request.form) if shown_at == request.http.url.path else ""
         said = request.gettext(_ENDED_KEPT if kept else _ENDED)
-        return _form(request, said, 401, typed={"login": "", "next": path, "kept": kept})
-    asked = path + (f"?{request.http.url.query}" if request.http.url.query else "")
+        return _form(request, said, 401, typed={"login": "", "next": asked, "kept": kept})
     if asked == request.at():
         return request.go(request.at(PATH))
     return request.go(f"{request.at(PATH)}?next={quote(asked, safe='')}")

@@ -14,7 +14,8 @@ from masthead.store.books.operation import Operation, Reading
 class Request(NamedTuple):
     """What a reader asks the desk for; the text is None once the reader is erased.
 
-    ``kind`` is missing_copy, erasure or message. ``issue`` is the name of the issue.
+    ``kind`` is missing_copy, erasure or message. ``issue`` is the name of the issue, and
+    ``issue_day`` its day.
     """
 
     reader_request_id: int
@@ -27,13 +28,15 @@ class Request(NamedTuple):
     answered_at: str | None
     answered_by: str | None
     issue: str | None
+    issue_day: str | None
     first_name: str | None
     last_name: str | None
 
 
 _FOUND = """
     SELECT q.reader_request_id, q.subscriber_id, q.subscription_id, q.issue_id, q.kind, q.text,
-        q.made_at, q.answered_at, q.answered_by, i.name, s.first_name, s.last_name
+        q.made_at, q.answered_at, q.answered_by, i.name, i.date, s.first_name,
+        s.last_name
     FROM reader_requests AS q
     JOIN subscribers AS s ON s.account_id = :account_id AND s.subscriber_id = q.subscriber_id
     LEFT JOIN issues AS i ON i.account_id = :account_id AND i.issue_id = q.issue_id
