@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from masthead.books import Books, issues, qualification_files
-from masthead.books.qualification_files import FileRow
+from masthead.books.qualification_files import AnswerCell, FileRow
 from masthead.circulation.ordering import Person
 from masthead.store import open_store
 from tests.circulation.desk import ACTOR
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ISSUE = 5
-_CHIEF = [("job", "chief")]
+_CHIEF = [AnswerCell("job", "chief", ["chief"])]
 ROWS = [
     FileRow(2, Person(1), "2026-04-02", "web", _CHIEF, None, {}, None, "c-1"),
     FileRow(3, Person(None, "d@example.org"), "2026-04-03", "web", _CHIEF, None, {}, None, None),

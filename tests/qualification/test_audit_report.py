@@ -20,7 +20,8 @@ from masthead.circulation.audit_report import (
 )
 from masthead.circulation.qualifying import valid_until
 from masthead.errors import BadInput, NotFound
-from tests.qualification.press import CHIEF, qualify, said
+from tests.qualification.press import CHIEF, LARGE, SMALL, STEEL, qualify, said
+from tests.qualification.pumps import check_sums
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -55,6 +56,25 @@ def test_several_options_are_one_answer() -> None:
         Figure("answer", "trade", "not qualified", "", 1, 1, 1, 0),
         Figure("answer", "trade", "oil + water", "", 2, 3, 3, 3),
     ]
+
+
+def test_questions_and_answers_with_one_name_or_none_are_told_apart(press: Desk) -> None:
+    """decisions, "Several answers to one question": each question adds up to the whole."""
+    press.rows("UPDATE custom_fields SET name = 'job' WHERE field_id = 3 RETURNING 1")
+    press.rows("UPDATE custom_fields SET name = NULL WHERE field_id = 2 RETURNING 1")
+    press.rows("UPDATE custom_field_options SET value = 'small' WHERE field_id = 3 RETURNING 1")
+    for reader, size in ((1, SMALL), (2, LARGE)):
+        qualify(press, reader, "2026-04-10", said(CHIEF, STEEL, size))
+    press.to("2026-04-30")
+    issues.close(press.books, 5)
+    report = audit_report.of_issue(press.books, 5)
+    assert [(*row[1:3], row[4]) for row in report.rows if row[0] == "answer"] == [
+        ("job (field 1)", "chief", 2),
+        ("(field 2)", "steel", 2),
+        ("job (field 3)", "small (option 31)", 1),
+        ("job (field 3)", "small (option 32)", 1),
+    ]
+    check_sums(report)
 
 
 def test_an_average_rounds_a_half_up() -> None:

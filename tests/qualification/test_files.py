@@ -126,6 +126,25 @@ def test_a_file_that_comes_late_does_not_change_what_counts(press: Desk, tmp_pat
     assert press.subscription(1) == shown
 
 
+def test_copies_go_to_the_address_of_a_file(press: Desk, tmp_path: Path) -> None:
+    """decisions, "Qualifications from files": unless a later qualification counts."""
+    qualify(press, 1, "2026-03-02", said(CHIEF))
+    header = "subscriber_id,qualified_on,request_type,job,address,city,country_name\n"
+    load(
+        press,
+        tmp_path,
+        f"{header}1,2026-04-10,web,chief,9 Row,Hull,GB\n2,2026-04-10,web,chief,,,\n",
+    )
+    assert [row["mailing_address_id"] for row in press.table("subscriptions")] == [4, 2]
+    load(
+        press,
+        tmp_path,
+        f"{header}1,2026-04-09,web,chief,7 Old,Hull,GB\n3,2026-04-10,web,chief,5 End,Hull,GB\n",
+    )
+    assert [row["mailing_address_id"] for row in press.table("subscriptions")] == [4, 2, 6]
+    assert press.subscription(1)["billing_address_id"] == 1
+
+
 def test_a_file_of_others_is_read_by_a_mapping(press: Desk, tmp_path: Path) -> None:
     done = load(press, tmp_path, THEIRS, MAPPING)
     assert (done.added, done.readers) == (1, 1)
@@ -149,6 +168,40 @@ def test_a_mapping_translates_each_answer_once(press: Desk, tmp_path: Path) -> N
     assert [row["answers"] for row in press.table("qualifications")] == [
         f'{{"1":{{"options":[{option}],"text":""}}}}' for option in (CHIEF, ENGINEER)
     ]
+
+
+def test_only_a_question_that_takes_several_answers_splits_a_cell(
+    press: Desk, tmp_path: Path
+) -> None:
+    """decisions, "Qualifications from files": an answer in words is kept as it was written."""
+    press.rows("UPDATE custom_fields SET type = 'textarea' WHERE field_id = 3 RETURNING 1")
+    header = "subscriber_id,qualified_on,request_type,job,industry,size\n"
+    load(press, tmp_path, f"{header}1,2026-03-01,web,chief,steel|Glass,a | b\n")
+    (stored,) = press.table("qualifications")
+    assert stored["answers"] == (
+        '{"1":{"options":[11],"text":""},"2":{"options":[21],"text":"Glass"},'
+        '"3":{"options":[],"text":"a | b"}}'
+    )
+    with pytest.raises(BadInput, match=r"job has no option 'chief\|engineer'"):
+        load(press, tmp_path, f"{header}2,2026-03-01,web,chief|engineer,,\n")
+
+
+def test_a_field_with_the_name_of_a_column_has_a_column_of_its_own(
+    press: Desk, tmp_path: Path
+) -> None:
+    """decisions, "Qualifications from files": ``answer_`` stands before its name."""
+    press.rows("UPDATE custom_fields SET name = 'type' WHERE field_id = 1 RETURNING 1")
+    row = "1,2026-03-01,web,chief,Digital\n"
+    load(press, tmp_path, f"subscriber_id,qualified_on,request_type,answer_type,type\n{row}")
+    assert [row["answers"] for row in press.table("qualifications")] == [
+        '{"1":{"options":[11],"text":""}}'
+    ]
+    assert press.subscription(1)["type"] == "Digital"
+    mapping = MAPPING.replace("job = ", "answer_type = ").replace(
+        "values.job", "values.answer_type"
+    )
+    load(press, tmp_path, THEIRS, mapping)
+    assert [row["audit_classification"] for row in press.table("subscriptions")] == ["chief"] * 2
 
 
 def test_the_same_file_does_not_bring_back_an_erased_reader(press: Desk, tmp_path: Path) -> None:

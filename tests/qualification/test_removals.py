@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import audit_report, issues
+from masthead.books import audit_report, cancelling, issues
+from tests.circulation.test_closing import term
 from tests.long import LONG_ON_SQLITE
 from tests.qualification.faults import FAULTS_OF_REASONS
-from tests.qualification.press import CHIEF, STUDENT, qualify, said
+from tests.qualification.press import CHIEF, ENGINEER, LARGE, STUDENT, qualify, said
 from tests.qualification.pumps import check_sums
+from tests.qualification.test_paying import pay
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -84,6 +86,39 @@ def test_a_later_answer_gives_no_reason_before_its_day(press: Desk) -> None:
     qualify(press, 1, "2026-06-03", said(CHIEF))
     issues.close(press.books, JUNE)
     assert removed(press, JUNE) == {"disqualified": 1}
+
+
+def test_each_way_of_leaving_has_its_own_reason(press: Desk) -> None:
+    """decisions, "When the reason of a removal is judged": no class has a quota here."""
+    for reader in (1, 2, 3):
+        qualify(press, reader, "2026-03-02", said(ENGINEER, LARGE))
+    press.to("2026-04-30")
+    issues.close(press.books, MAY)
+    pay(press, 1, term(1, 1, 12, 11, paid_on=None))
+    cancelling.cancel(press.books, 1, refund=False, at_end=True)
+    press.put("addresses", address_id=4, subscriber_id=2, address="", city="Cork")
+    days = {"from_date": "2026-05-20", "to_date": "2026-06-20"}
+    press.put(
+        "temporary_addresses", temporary_address_id=1, subscription_id=2, address_id=4, **days
+    )
+    later = (
+        "UPDATE subscriptions SET begins_on = '2026-07-01' WHERE subscription_id = 3 RETURNING 1"
+    )
+    press.rows(later)
+    press.to("2026-05-31")
+    issues.close(press.books, JUNE)
+    assert removed(press, JUNE) == {"begins later": 1, "cancelled": 1, "no address": 1}
+
+
+def test_who_is_on_a_late_gap_list_waits_for_that_of_the_next_issue(press: Desk) -> None:
+    """decisions, "When the reason of a removal is judged": the qualification came too late."""
+    qualify(press, 1, "2026-03-02", said(STUDENT))
+    press.to("2026-05-31")
+    for issue in (MAY, JUNE):
+        issues.close(press.books, issue)
+    qualify(press, 1, "2026-03-03", said(ENGINEER, LARGE))
+    issues.make_gap_list(press.books, MAY)
+    assert removed(press, JUNE) == {"waits for a gap list": 1}
 
 
 @LONG_ON_SQLITE

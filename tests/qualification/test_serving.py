@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from masthead.books import audit_report, issues, qualification_forms
+from masthead.books import audit_report, cancelling, issues, qualification_forms, subscribers
 from masthead.books.qualification_forms import GivenClass
 from tests.circulation.test_closing import balances, close, fill, subscription, term
 from tests.long import examples
@@ -126,8 +126,8 @@ def test_who_lapses_drops_out_until_the_issue_is_reopened(desk: Desk) -> None:
     )
     before = desk.everything()
     made = close(desk)
-    assert (set(entries(desk)), made.lapsed) == ({1, 3}, 2)
-    assert made.sentence.endswith("2 entries, 0 held, 2 qualifications lapsed")
+    assert (set(entries(desk)), made.lapsed) == ({1, 3}, 1)
+    assert made.sentence.endswith("2 entries, 0 held, 1 qualification lapsed")
     lapsed = {
         row["subscription_id"]: row["lapsed_by"] for row in desk.table("qualified_subscriptions")
     }
@@ -144,6 +144,20 @@ def test_who_lapses_drops_out_until_the_issue_is_reopened(desk: Desk) -> None:
     for name in ("qualified_subscriptions", "qualifications", "subscriptions", "issues"):
         assert after[name] == before[name], name
     balances(desk)
+
+
+def test_only_readers_whose_copies_end_are_counted_as_lapsed(press: Desk) -> None:
+    """qualification, "Served": not those who cancelled, were merged, or go on by a term."""
+    for reader in (1, 2, 3):
+        qualify(press, reader, "2023-05-20", said(CHIEF))
+    subscribers.merge(press.books, 1, 2)
+    cancelling.cancel(press.books, 3, refund=False)
+    press.to("2026-05-31")
+    assert [close(press, issue).lapsed for issue in (5, 6)] == [0, 1]
+    issues.reopen(press.books, 6)
+    press.put("terms", **term(1, 1, 12, 5, copies=1, price=0, paid_on=None))
+    press.refresh()
+    assert close(press, 6).lapsed == 0
 
 
 def test_a_gap_list_brings_who_qualified_in_time_within_the_quota(desk: Desk) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books import audit_report, issues, qualification_files
-from masthead.books.qualification_files import FileRow
+from masthead.books.qualification_files import AnswerCell, FileRow
 from masthead.circulation.ordering import Person
 from masthead.store.books.closing import deliver
 from masthead.store.books.issue import find_issue
@@ -33,7 +33,17 @@ def _rows(count: int) -> list[FileRow]:
     known = [Person(n) for n in range(1, count + 1)]
     new = [Person(None, f"new{n}@example.org", last_name=f"New {n}") for n in range(count)]
     return [
-        FileRow(line, who, "2026-04-02", "web", [("job", "chief")], None, {}, None, None)
+        FileRow(
+            line,
+            who,
+            "2026-04-02",
+            "web",
+            [AnswerCell("job", "chief", ["chief"])],
+            None,
+            {},
+            None,
+            None,
+        )
         for line, who in enumerate([*known, *new], 2)
     ]
 

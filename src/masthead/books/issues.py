@@ -63,7 +63,7 @@ GRACE_ISSUES_MAX = 1_000
 class Preview(NamedTuple):
     """What closing an issue would give now: its press run, and the held subscriptions.
 
-    ``lapsed`` qualifications of readers who are served have ended before the issue.
+    ``lapsed`` readers would get no copies any more since their qualification has ended.
     """
 
     press_run: list[PressRunPart]

@@ -3,15 +3,15 @@
 (decisions, "Qualifications from files".)
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.orders import Newcomer, described
-from masthead.books.qualification_forms import read_answers
+from masthead.books.qualification_forms import question_named, read_answers
 from masthead.books.qualifications import Given, add_many, refused_of
 from masthead.circulation.ordering import Person, RefusedOrder
-from masthead.circulation.qualifying import answers_text
+from masthead.circulation.qualifying import SEVERAL, answers_text
 from masthead.contract.printable import counted
 from masthead.errors import BadInput
 from masthead.store.books import order_people
@@ -27,14 +27,25 @@ _COLUMNS = {"on": "qualified_on", "reference": "external_reference"}
 """The columns of a file for fields of a qualification that have another name."""
 
 
+class AnswerCell(NamedTuple):
+    """What a file has for a field of the form: the whole cell, and its ``parts``.
+
+    The parts are the answers to a question that takes several.
+    """
+
+    field: str
+    whole: str
+    parts: Sequence[str]
+
+
 class FileRow(NamedTuple):
-    """A row of a file: who answered what on which day; answers are pairs of field and answer."""
+    """A row of a file: who answered what on which day."""
 
     line: int
     person: Person
     on: str
     request_type: str
-    answers: Sequence[tuple[str, str]]
+    answers: Sequence[AnswerCell]
     taken_by: str | None
     evidence: Mapping[str, str]
     type: str | None
@@ -153,7 +164,7 @@ class _Importing:
         erased: Collection[tuple[int | None, str, str]],
     ) -> Given | None:
         """Return what a row says, None if it is there by its reference, or of an erased reader."""
-        answers = read_answers(self._form, row.answers)
+        answers = read_answers(self._form, self._said(row.answers))
         said = row.on, row.request_type, answers_text(answers)
         if row.reference is not None and row.reference in known:
             if known[row.reference] not in (said, (*said[:2], None)):
@@ -190,7 +201,14 @@ class _Importing:
             row.evidence,
             row.type,
             row.reference,
+            address_id=reader.named_address_id,
         )
+
+    def _said(self, cells: Sequence[AnswerCell]) -> Iterator[tuple[str, str]]:
+        """Yield pairs of a field and an answer: one of a cell, or each if it can have several."""
+        for field, whole, parts in cells:
+            is_several = question_named(self._form, field).type == SEVERAL
+            yield from ((field, each) for each in (parts if is_several else [whole]))
 
     def _add(self, given: Mapping[int, Given]) -> None:
         readers = {each.subscriber_id for each in given.values()}

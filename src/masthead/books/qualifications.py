@@ -25,6 +25,7 @@ from masthead.contract.printable import single_spaced
 from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput
 from masthead.store.books import qualifications as stored
+from masthead.store.books import qualifying_again
 from masthead.store.books.contact_details import names_of
 from masthead.store.books.extendable_subscriptions import look_up_usual_addresses, usual_address
 from masthead.store.books.issue import check_publication
@@ -62,7 +63,8 @@ class Given(NamedTuple):
     their names, such as the address of a computer. ``taken_by`` is who took the answers.
     ``reference`` is that of another system. ``subscription_id`` is the subscription that the
     answers are for, if the reader said so; None: the newest one, of that ``type`` if there is one.
-    A subscription that begins has the type, else that of the form.
+    A subscription that begins has the type, else that of the form. ``address_id`` is the address to
+    which the copies go, None if the reader named none.
     """
 
     subscriber_id: int
@@ -74,13 +76,14 @@ class Given(NamedTuple):
     type: str | None = None
     reference: str | None = None
     subscription_id: int | None = None
+    address_id: int | None = None
 
 
 class Added(NamedTuple):
     """A qualification that was added.
 
     ``is_newest`` is false if the reader has one of a later day, which counts. ``audit_class`` is
-    the code of its class.
+    the code of its class. ``withdraws``: the subscription was cancelled, and goes on.
     """
 
     qualification_id: int
@@ -96,6 +99,7 @@ class Added(NamedTuple):
     is_served: bool
     is_new_subscription: bool
     is_newest: bool
+    withdraws: bool = False
 
     @property
     def sentence(self) -> str:
@@ -113,6 +117,8 @@ class Added(NamedTuple):
             said += "; an answer disqualifies, so no copy goes out"
         elif not self.is_served:
             said += "; the class is not served, so no copy goes out"
+        if self.withdraws:
+            said += "; it was cancelled, and goes on"
         return said if self.is_newest else f"{said}; a later one counts"
 
 
@@ -137,10 +143,11 @@ def add(books: Books, publication_id: int, given: Given, *, dry_run: bool = Fals
     """Add the qualification of a reader for a publication.
 
     It is for the reader's newest subscription that is not cancelled, or begins one. Answers replace
-    those of the reader's questionnaire that are not newer; what is not answered stays. Raises
-    NotFound for a publication without a form. Raises BadInput, with the ``field``, for an unknown
-    or deleted reader, a day to come, a request type that there is not, and answers that the form
-    refuses.
+    those of the reader's questionnaire that are not newer; what is not answered stays. A reader who
+    asks for copies withdraws an earlier cancelling that has not ended the subscription (decisions,
+    "Qualifying after cancelling"). Raises NotFound for a publication without a form. Raises
+    BadInput, with the ``field``, for an unknown or deleted reader, a day to come, a request type
+    that there is not, and answers that the form refuses.
     """
     with books.change(dry_run=dry_run) as change:
         (done,) = add_many(change, publication_id, [given])
@@ -210,8 +217,31 @@ class _Adding:
         stored.write_current(self._change, subscriptions)
         self._change.touch(subscriptions)
         current = stored.current_of(self._change, subscriptions)
-        return [
+        added = [
             each._replace(is_newest=current[each.subscription_id] == each.qualification_id)
+            for each in added
+        ]
+        return self._go_on(added)
+
+    def _go_on(self, added: Sequence[Added]) -> list[Added]:
+        """Write what the newest ones change of the subscriptions beside the copies."""
+        newest = [pair for pair in zip(self._given, added, strict=True) if pair[1].is_newest]
+        qualifying_again.send_to(
+            self._change,
+            {
+                each.subscription_id: given.address_id
+                for given, each in newest
+                if given.address_id is not None
+            },
+        )
+        asked = {
+            each.subscription_id: each.on
+            for given, each in newest
+            if each.is_served and self._types[given.request_type].is_request
+        }
+        cancelled = qualifying_again.go_on(self._change, asked)
+        return [
+            each._replace(withdraws=each.is_newest and each.subscription_id in cancelled)
             for each in added
         ]
 

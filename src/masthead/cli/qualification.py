@@ -348,7 +348,9 @@ def import_(
     qualified_on, request_type, the fields of the form by their names, evidence_ with the name of a
     value, taken_by, type and external_reference. The reader has the columns subscriber_id or
     renewal_code, or email, first_name, last_name, company, address, city, state, zip_code,
-    country_name, country_abbreviation. Several answers stand in one cell with | between them.
+    country_name, country_abbreviation, to which the copies then go. Several answers to a question
+    that takes several stand in one cell with | between them. A field with the name of such a column
+    has answer_ before its name.
 
     The same file again changes nothing. What is older than a reader's newest qualification is
     added, and the newest one still counts. New readers who look like existing ones are named, and

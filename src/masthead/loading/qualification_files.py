@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from masthead.books.qualification_files import FileRow
+from masthead.books.qualification_files import AnswerCell, FileRow
 from masthead.circulation.addresses import POSTAL
 from masthead.circulation.ordering import Person
 from masthead.contract.kinds import Identifier, Text
@@ -25,6 +25,9 @@ from masthead.loading.sources import source_batches
 
 EVIDENCE = "evidence_"
 """What the columns of evidence begin with; the rest is the name of the value."""
+
+ANSWER = "answer_"
+"""What the column of a field begins with whose name is that of another column."""
 
 _PERSON = ("subscriber_id", "renewal_code", "email", "first_name", "last_name", *POSTAL)
 COLUMNS = (
@@ -45,7 +48,7 @@ class FileMapping(Struct, forbid_unknown_fields=True, frozen=True):
     other columns of the file are ignored. ``dates`` is how days are written, such as
     ``DD.MM.YYYY``. ``request_type`` and ``taken_by`` are those of a file without such columns.
     ``values`` has, for each column, what its values mean. ``separator`` stands between several
-    answers in a cell.
+    answers in a cell, if the question takes several.
     """
 
     columns: dict[str, str]
@@ -164,10 +167,9 @@ class _Reading:
         )
         evidence = {n.removeprefix(EVIDENCE): v for n, v in row.items() if n.startswith(EVIDENCE)}
         answers = [
-            (name, one)
+            self._cell(name, text)
             for name, text in row.items()
             if name not in COLUMNS and not name.startswith(EVIDENCE)
-            for one in self._answers(name, text)
         ]
         return FileRow(
             line,
@@ -181,10 +183,15 @@ class _Reading:
             single_spaced(row.get("external_reference", "")) or None,
         )
 
-    def _answers(self, name: str, text: str) -> list[str]:
+    def _cell(self, name: str, text: str) -> AnswerCell:
         values = self._mapping.values.get(name, {})
         parts = [part.strip() for part in text.split(self._mapping.separator)]
-        return [values.get(part, part) for part in parts if part]
+        field = name.removeprefix(ANSWER)
+        if field not in COLUMNS and not field.startswith(EVIDENCE):
+            field = name
+        return AnswerCell(
+            field, values.get(text, text), [values.get(part, part) for part in parts if part]
+        )
 
 
 def problems_of(path: Path, refused: Mapping[int, tuple[str, str]]) -> BadInput:

@@ -138,6 +138,8 @@ def _said(done: Added, form: QualificationForm) -> str:
         said += " The class gets no copies."
     elif done.is_new_subscription:
         said += " A subscription begins."
+    if done.withdraws:
+        said += " The subscription was cancelled: it goes on."
     return said if done.is_newest else f"{said} A qualification of a later day counts."
 
 

@@ -5,7 +5,7 @@ of the issue before do not get this one is noted when a list is made, since it i
 (decisions, "When the reason of a removal is judged").
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from masthead.circulation.audit_report import (
     ADDITION,
@@ -19,6 +19,7 @@ from masthead.circulation.audit_report import (
     Sent,
     figures,
     first_days,
+    told_apart,
     total_of,
 )
 from masthead.circulation.copy_classes import GRACE
@@ -29,7 +30,8 @@ from masthead.store.books.order_keys import listed
 from masthead.store.books.qualification_forms import find_form
 from masthead.store.books.qualified_copies import CLASS_NOW, ON_THE_DAY, QUALIFICATION_OF_ENTRY
 from masthead.store.books.reports import COUNTRY, SENT_TO, IssueLists, copies_on, lists_of
-from masthead.store.books.serving_sql import NOT_SUSPENDED
+from masthead.store.books.serving_sql import ADDRESS, NOT_SUSPENDED
+from masthead.store.books.stored_expiry_dates import NOT_TO_END
 
 _EVER = "9999-12-31"
 _NOTED = "noted removal"
@@ -143,13 +145,14 @@ def count(reading: Reading, issue: IssueLists, before: IssueLists | None) -> lis
     """Return the figures of an issue, counted now from its lists and those of the issue before."""
     form = find_form(reading, issue.publication_id)
     questions = form.questions if form else ()
+    names = told_apart({each.field_id: each.name for each in questions}, "field")
     return figures(
         issue.name,
         _copies(reading, issue),
-        _answered(reading, issue, questions),
+        _answered(reading, issue, questions, names),
         _sent(reading, issue),
         _changes(reading, issue, before),
-        [each.name for each in questions],
+        [*names.values()],
     )
 
 
@@ -174,18 +177,18 @@ def _copies(reading: Reading, issue: IssueLists) -> list[Copies]:
     )
 
 
-def _answered(reading: Reading, issue: IssueLists, questions: Sequence[Question]) -> list[Answered]:
+def _answered(
+    reading: Reading, issue: IssueLists, questions: Sequence[Question], names: Mapping[int, str]
+) -> list[Answered]:
     """Return the copies by what was answered; several options of a question are one answer.
 
     The figures have the publisher's names of questions and options. What readers are shown may be
     reworded from issue to issue.
     """
-    names = {each.field_id: each.name for each in questions}
-    words = {
-        option.option_id: option.value or option.display_as
-        for each in questions
-        for option in each.options
-    }
+    words: dict[int, str] = {}
+    for each in questions:
+        own = {option.option_id: option.value or option.display_as for option in each.options}
+        words |= told_apart(own, "option")
     found = reading.rows_as(
         tuple[str, int, str | None, int, int],
         f"""
@@ -203,7 +206,9 @@ def _answered(reading: Reading, issue: IssueLists, questions: Sequence[Question]
     ]
 
 
-def _in_words(text: str | None, names: dict[int, str], words: dict[int, str]) -> dict[str, str]:
+def _in_words(
+    text: str | None, names: Mapping[int, str], words: Mapping[int, str]
+) -> dict[str, str]:
     """Return stored answers by the names of the questions; several options are joined.
 
     An answer in words is ``other``.
@@ -254,14 +259,17 @@ _WHY_GONE = f"""
             WHERE t.account_id = :account_id AND t.subscription_id = c.subscription_id
                 AND t.issues_left <> 0) THEN 'held'
         WHEN c.then_by IS NULL THEN 'term ended'
+        WHEN NOT {NOT_TO_END} THEN 'cancelled'
+        WHEN s.begins_on > :day THEN 'begins later'
         WHEN q.qualified_on > :day AND coalesce(n.valid_until, '') < :day THEN 'qualified later'
         WHEN n.valid_until < :day THEN 'lapsed'
         WHEN n.disqualified = 1 THEN 'disqualified'
         WHEN x.served = 0 THEN 'class not served'
         WHEN s.type IN {PRINTED} AND NOT EXISTS (SELECT 1 FROM addresses AS a
-            WHERE a.account_id = :account_id AND a.address_id = s.mailing_address_id
+            WHERE a.account_id = :account_id AND a.address_id = {ADDRESS}
                 AND a.address <> '') THEN 'no address'
-        ELSE 'over the quota' END
+        WHEN x.quota IS NOT NULL THEN 'over the quota'
+        ELSE 'waits for a gap list' END
     """
 """Why a subscription got the issue before and does not get this one."""
 

@@ -28,7 +28,7 @@ class MailingList(NamedTuple):
     """A list of an issue that closing or a gap list made, or would make.
 
     ``mailing_list_id`` is None for a gap list without entries, which is not stored. ``lapsed``
-    qualifications of readers who were served had ended before the issue.
+    readers get no copies any more since their qualification had ended before the issue.
     """
 
     issue_id: int

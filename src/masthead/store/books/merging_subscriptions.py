@@ -12,6 +12,7 @@ from masthead.store.books.extendable_subscriptions import look_up, running
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation
 from masthead.store.books.qualifications import write_current
+from masthead.store.books.stored_expiry_dates import GOES_ON
 from masthead.store.books.subscription import SPANS, the_one
 from masthead.store.books.subscription import spans as spans_of
 from masthead.store.books.uncancelling import withdraw
@@ -21,7 +22,7 @@ class Pair(NamedTuple):
     """Two subscriptions of the same publication and type, one of each reader who is merged.
 
     ``subscription_id`` is the one that continues if they are merged. If ``is_unlimited``, one of
-    them is unlimited: the other's issues would never come, so they are not merged.
+    them is unlimited and the other has issues left, which would never come: they are not merged.
     """
 
     subscription_id: int
@@ -48,13 +49,14 @@ def pairs(books: Operation, kept: int, gone: int) -> list[Pair]:
             continue
         if one.least is None and other.least is not None:
             one, other = other, one
+        least = {one.least, other.least}
         found.append(
             Pair(
                 one.subscription_id,
                 other.subscription_id,
                 names[publication_id] or "",
                 type_,
-                UNLIMITED in {one.least, other.least},
+                UNLIMITED in least and None not in least,
             )
         )
     return found
@@ -66,10 +68,10 @@ def merge_subscriptions(books: Operation, subscription_id: int, other_id: int) -
     The terms are used up in the order in which all were added. Deliveries and entries of lists stay
     with the subscription that received them. If the other subscription was cancelled and has not
     ended yet, the cancelling is withdrawn. If the first one was, its cancelling is withdrawn too if
-    it would end issues of the other one that were not cancelled.
+    it would end issues of the other one, or a qualification, that were not cancelled.
     """
     was_to_end = withdraw(books, other_id)
-    if not was_to_end and _has_issues_left(books, other_id):
+    if not was_to_end and _goes_on(books, other_id):
         withdraw(books, subscription_id)
     both = {"one": subscription_id, "other": other_id}
     begins = _begins_on(books, **both)
@@ -210,12 +212,17 @@ def _move_qualifications(books: Operation, subscription_id: int, other_id: int) 
         write_current(books, [subscription_id, other_id])
 
 
-def _has_issues_left(books: Operation, subscription_id: int) -> bool:
+def _goes_on(books: Operation, subscription_id: int) -> bool:
+    """Return whether a subscription has issues left, or goes by a qualification."""
     return bool(
         books.row(
-            """
+            f"""
             SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
-                AND t.subscription_id = :subscription_id AND t.issues_left <> 0 LIMIT 1
+                AND t.subscription_id = :subscription_id AND t.issues_left <> 0
+            UNION ALL
+            SELECT 1 FROM qualified_subscriptions AS q WHERE q.account_id = :account_id
+                AND q.subscription_id = :subscription_id AND {GOES_ON}
+            LIMIT 1
             """,
             subscription_id=subscription_id,
         )

@@ -18,6 +18,7 @@ from masthead.store.books.earned_share_sql import months_served
 from masthead.store.books.earning import listed_issues
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
+from masthead.store.books.stored_expiry_dates import GOES_ON
 
 _MONTHS = "months_served_of_terms"
 """A memory (:func:`keep_months`)."""
@@ -338,15 +339,19 @@ def add_refunded(books: Operation, item_id: int, cents: int) -> None:
 def leave_campaign(books: Operation, subscription_id: int) -> None:
     """Take a subscription out of the renewal campaign if it has no issues left.
 
-    A later order brings it back (``store.books.order_terms``).
+    One that goes by a qualification stays in it, so that its reader is asked to qualify again. A
+    later order brings it back (``store.books.order_terms``), and so does a later qualification.
     """
     books.change(
-        """
+        f"""
         UPDATE subscriptions SET renew_campaign_active = 0, commit_id = :commit_id
         WHERE account_id = :account_id AND subscription_id = :subscription_id
             AND renew_campaign_active = 1 AND NOT EXISTS (
                 SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
                 AND t.subscription_id = :subscription_id AND t.issues_left <> 0)
+            AND NOT EXISTS (SELECT 1 FROM qualified_subscriptions AS q
+                WHERE q.account_id = :account_id AND q.subscription_id = :subscription_id
+                AND {GOES_ON})
         """,
         subscription_id=subscription_id,
         commit_id=books.commit_id,

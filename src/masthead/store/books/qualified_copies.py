@@ -19,7 +19,7 @@ from masthead.store.books.serving_sql import (
     OLDEST_TERM,
     has_paid,
 )
-from masthead.store.books.stored_expiry_dates import NOT_TO_END
+from masthead.store.books.stored_expiry_dates import GOES_ON, NOT_TO_END
 from masthead.store.database import Value
 
 CLASS_NOW = "coalesce(n.new_class_id, n.audit_class_id)"
@@ -316,14 +316,24 @@ class QualifiedCopies:
 
 
 def would_lapse(reading: Reading, issue: Issue) -> int:
-    """Return how many qualifications closing an issue would find to have ended."""
+    """Return how many readers get no copies any more since their qualification has ended.
+
+    Those who cancelled, were deleted, or get copies out of a term are not counted.
+    """
     return (
         reading.value_as(
             int,
-            """
-        SELECT count(*) FROM qualified_subscriptions WHERE account_id = :account_id
-            AND publication_id = :publication_id AND valid_until < :day AND lapsed_by IS NULL
-            AND served = 1
+            f"""
+        SELECT count(*) FROM qualified_subscriptions AS q
+        JOIN subscriptions AS s
+            ON s.account_id = :account_id AND s.subscription_id = q.subscription_id
+        WHERE q.account_id = :account_id AND q.publication_id = :publication_id
+            AND q.valid_until < :day AND {GOES_ON} AND s.cancelled_on IS NULL
+            AND NOT EXISTS (SELECT 1 FROM subscribers AS r WHERE r.account_id = :account_id
+                AND r.subscriber_id = s.subscriber_id AND r.delete_date IS NOT NULL)
+            AND NOT EXISTS (SELECT 1 FROM terms AS t WHERE t.account_id = :account_id
+                AND t.subscription_id = s.subscription_id AND t.issues_left <> 0
+                AND (t.price = 0 OR t.paid_on IS NOT NULL))
         """,
             publication_id=issue.publication_id,
             day=issue.date,
@@ -335,7 +345,7 @@ def would_lapse(reading: Reading, issue: Issue) -> int:
 def note_lapses(books: Operation, issue: Issue, mailing_list_id: int) -> int:
     """Note which qualifications ended before an issue that is closed with a list.
 
-    Returns the number of those that were served until then.
+    Returns what :func:`would_lapse` returns.
     """
     count = would_lapse(books, issue)
     books.change(

@@ -42,10 +42,10 @@ _DUE = """
         AND NOT EXISTS (SELECT 1 FROM terms AS t
             WHERE t.account_id = :account_id AND t.subscription_id = s.subscription_id
                 AND t.ended_at IS NULL AND t.issues_left <> 0
-                AND (t.kind = 'paid' OR t.kind = 'opening' AND t.price > 0))
+                AND t.paid_on IS NOT NULL AND t.price > 0)
     """
-"""The qualifications in a window that were not asked yet. A reader who pays is not asked: the paid
-issues come first."""
+"""The qualifications in a window that were not asked yet. A reader who has paid is not asked: the
+paid issues come first."""
 
 _SENT = """
     WHERE q.account_id = :account_id AND q.publication_id = :publication_id

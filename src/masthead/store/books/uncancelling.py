@@ -13,6 +13,7 @@ from masthead.store.books.ids import next_ids
 from masthead.store.books.issue import Issue
 from masthead.store.books.names import subscription_named
 from masthead.store.books.operation import Operation, Reading
+from masthead.store.books.stored_expiry_dates import GOES_ON
 from masthead.store.books.subscription import stored_subscription
 from masthead.store.key_lists import KeyLists
 
@@ -34,7 +35,7 @@ def check(books: Reading, subscription_id: int) -> bool:
 
     Raises NotFound if there is no such subscription. Raises BadInput if the subscription was not
     cancelled, if its reader was deleted, or if, since it ended, an issue of its publication was
-    closed, or money of its orders was paid or refunded.
+    closed, money of its orders was paid or refunded, or its reader qualified again.
     """
     stored_subscription(books.connection, books.account_id, subscription_id)
     found = books.row_as(
@@ -72,6 +73,12 @@ def check(books: Reading, subscription_id: int) -> bool:
             f"refunded since it was cancelled on {ended_on}: that can no longer be "
             f"undone; {again}",
             code="cancelled",
+        )
+    if ended_on is not None and _qualified_since(books, subscription_id):
+        raise BadInput(
+            f"the reader qualified again since {subscription_named(books, subscription_id)} was "
+            f"cancelled on {ended_on}, and both subscriptions would get copies: cancel the other "
+            "one first"
         )
     return ended_on is not None
 
@@ -175,6 +182,28 @@ def go_back(books: Operation, issue: Issue) -> None:
         issue_id=issue.issue_id,
     )
     _revive(books, "c.ended_issue_id = :issue_id", issue_id=issue.issue_id)
+
+
+def _qualified_since(books: Reading, subscription_id: int) -> bool:
+    """Return whether the reader has another free subscription since a free one ended."""
+    return bool(
+        books.row(
+            f"""
+            SELECT 1 FROM subscriptions AS s
+            JOIN cancellations AS c
+                ON c.account_id = :account_id AND c.subscription_id = s.subscription_id
+            JOIN qualified_subscriptions AS w ON w.account_id = :account_id
+                AND w.subscription_id = s.subscription_id AND w.served = 1 AND w.lapsed_by IS NULL
+            JOIN subscriptions AS o ON o.account_id = :account_id
+                AND o.subscriber_id = s.subscriber_id AND o.publication_id = s.publication_id
+                AND o.type = s.type AND o.cancelled_on IS NULL AND o.date_created >= c.ended_on
+            JOIN qualified_subscriptions AS q ON q.account_id = :account_id
+                AND q.subscription_id = o.subscription_id AND {GOES_ON}
+            WHERE s.account_id = :account_id AND s.subscription_id = :subscription_id LIMIT 1
+            """,
+            subscription_id=subscription_id,
+        )
+    )
 
 
 def _was_booked_since(books: Reading, subscription_id: int) -> bool:
