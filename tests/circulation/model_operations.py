@@ -224,7 +224,8 @@ class Books(Orders):
             for record in table.values():
                 record.subscriber = kept if record.subscriber == gone else record.subscriber
         pairs = [] if keep_both else pairs
-        pairs = [each for each in pairs if UNLIMITED not in map(self.issues_left, each)]
+        left = {pair: {*map(self.issues_left, pair)} for pair in pairs}
+        pairs = [each for each in pairs if UNLIMITED not in left[each] or 0 in left[each]]
         for pair in pairs:
             self.merge_subscriptions(*pair)
         return pairs
