@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
+_PROCESSES = multiprocessing.get_context("forkserver")
+# To import dlt takes longer than most of what a pipeline is killed in.
+_PROCESSES.set_forkserver_preload([__name__])
+
 
 class Keys(NamedTuple):
     """A service and the credentials, for another process."""
@@ -106,9 +110,9 @@ class Loaded:
         from run to run.
         """
         counted = self.folder / "changes"
-        process = multiprocessing.get_context("spawn").Process(
+        process = _PROCESSES.Process(
             target=_counting,
-            args=(self, Keys(source.url, source.key, source.login), at, counted),
+            args=(self, Keys(source.url, source.key, source.login), at, counted, {**os.environ}),
         )
         process.start()
         process.join()
@@ -118,7 +122,10 @@ class Loaded:
         return 0
 
 
-def _counting(loaded: Loaded, keys: Keys, at: int | str, counted: Path) -> None:
+def _counting(
+    loaded: Loaded, keys: Keys, at: int | str, counted: Path, environment: dict[str, str]
+) -> None:
+    os.environ.update(environment)
     number = 0
     lock = threading.Lock()
     working = str(loaded.working)

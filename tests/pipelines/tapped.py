@@ -91,7 +91,8 @@ class Tapped:
                 self.state = message["value"]
             case "SCHEMA":
                 stream = message["stream"]
-                self._schemas[stream] = message["schema"], message["key_properties"]
+                validator = Draft202012Validator(message["schema"])
+                self._schemas[stream] = validator, message["key_properties"]
                 self.records.setdefault(stream, {})
             case "RECORD":
                 self._put(message["stream"], message["record"], message["version"])
@@ -104,9 +105,9 @@ class Tapped:
                 raise AssertionError(other)
 
     def _put(self, stream: str, record: dict[str, Any], version: int) -> None:
-        schema, (key_name,) = self._schemas[stream]
-        Draft202012Validator(schema).validate(record)
-        assert record.keys() <= schema["properties"].keys()
+        validator, (key_name,) = self._schemas[stream]
+        validator.validate(record)
+        assert record.keys() <= validator.schema["properties"].keys()
         key = record[key_name]
         self._versions[stream, key] = version
         if record[DELETED_AT]:

@@ -10,7 +10,6 @@ import pytest
 
 from masthead.api.operations.manual.searching import index
 from masthead.api.operations.manual.site import write_site
-from masthead.contract.operations import EXTENSIONS, OPERATIONS
 from tests.cli.running import lines_until, running
 from tests.system.browsing import IN_BROWSER
 
@@ -98,17 +97,25 @@ def test_the_page_names_the_server_and_shows_each_error_once(
     assert browser.count("#use-demo") == 0
 
 
-def test_on_the_demo_one_click_and_every_request_that_is_filled_in_has_an_answer(
+def test_on_the_demo_one_click_and_a_request_that_is_filled_in_has_an_answer(
     browser: Browser, demo: str
 ) -> None:
-    """rules, "Texts and examples of the document"; "The demo's credentials"."""
+    """rules, "Texts and examples of the document"; "The demo's credentials".
+
+    One operation of each kind of parameter, since a click takes the page seconds: an id, a login,
+    filters, a time, entities. ``masthead demo`` prints a line with the same values for the others,
+    and tests/cli sends each.
+    """
     browser.open(f"{demo}/docs")
     browser.click("#use-demo")
-    for operation in (*OPERATIONS.values(), *EXTENSIONS):
-        status, body = execute(browser, operation.name)
+    for operation in (
+        *("get_order", "authenticate_subscriber", "search_subscribers"),
+        *("changes", "snapshot"),
+    ):
+        status, body = execute(browser, operation)
         # The page takes ever longer for a click while it shows all responses.
-        browser.click(f"[id$=-{operation.name}] .opblock-summary-control")
-        assert (operation.name, status) == (operation.name, "200")
+        browser.click(f"[id$=-{operation}] .opblock-summary-control")
+        assert (operation, status) == (operation, "200")
         assert body not in {"[]", "{}"}
     assert json.loads(execute(browser, "health")[1]) == {"status": "ok"}
     assert browser.complaints() == []
