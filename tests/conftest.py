@@ -70,6 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
         no_processes.forbid_processes(config)
     if config.getoption("--ci"):
         config.pluginmanager.register(_Failures(config))
+        config.pluginmanager.register(_SlowLast())
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -92,6 +93,14 @@ class _Failures:
             terminal.ensure_newline()
             terminal.section(report.nodeid, "_")
             terminal.write_line(report.longreprtext)
+
+
+class _SlowLast:
+    """Puts the slow tests behind all others: where time runs out, they are what is left out."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=long.is_slow)
 
 
 def _fits_citus(item: pytest.Item) -> bool:

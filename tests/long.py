@@ -337,8 +337,13 @@ def left_out(
             for name in ("only_every", *(() if _has_long(item, config) else ("only_long",)))
             for mark in item.iter_markers(name)
         )
-        or (not has_slow and item.path.name not in named and item.nodeid.partition("[")[0] in SLOW)
+        or (not has_slow and item.path.name not in named and is_slow(item))
     ]
+
+
+def is_slow(item: pytest.Item) -> bool:
+    """Return whether a test is one of ``SLOW``."""
+    return item.nodeid.partition("[")[0] in SLOW
 
 
 def choose_databases(metafunc: pytest.Metafunc, *, on_citus: bool) -> None:

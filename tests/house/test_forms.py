@@ -52,6 +52,15 @@ def test_a_slow_test_runs_in_ci_and_where_its_file_is_named() -> None:
     assert one in collected("tests/bank_files/test_camt.py")
 
 
+def test_ci_runs_the_slow_tests_last() -> None:
+    """decisions, "Which tests CI runs": they are what a slow machine skips."""
+    are_slow = [
+        name.partition("[")[0] in long.SLOW for name in collected("tests/bank_files", "--ci")
+    ]
+    assert True in are_slow
+    assert are_slow == sorted(are_slow)
+
+
 def collected(*arguments: str) -> list[str]:
     """Return the tests that pytest would run."""
     done = subprocess.run(
@@ -61,7 +70,7 @@ def collected(*arguments: str) -> list[str]:
         text=True,
         check=True,
     )
-    return done.stdout.split()
+    return [line for line in done.stdout.splitlines() if "::" in line]
 
 
 @given(
