@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from masthead.books import gift_cards, mandates, refunds
+import pytest
+
+from masthead.books import billing_settings, gift_cards, mandates, refunds
+from tests.billing.bureau import use_currency
 from tests.console.browser import input_values
 from tests.documents.shown import lines_of, made
 from tests.readers_books.household import ADA, BEN, show_bundle
 from tests.readers_pages.house import POSTAL_CODE, errors_of, name_by_day, said_after, send, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.readers_pages.house import House
 
 ORDERS = "SELECT count(*) FROM orders WHERE account_id = :account_id"
@@ -86,6 +91,37 @@ def test_an_order_that_a_mandate_pays_is_not_paid_otherwise(house: House) -> Non
         sent = {**input_values(seen.text), "change": ""}
         said = said_after(browser, browser.post("buy", sent, token=""))
         assert [each for each in (*pays.values(), "You get an invoice.") if each in said] == [words]
+
+
+@pytest.fixture
+def euros(house: House) -> Iterator[House]:
+    """The household in an account that has euros, as direct debits need them."""
+    use_currency(house.desk, "EUR")
+    yield house
+    use_currency(house.desk, "USD")
+
+
+def test_an_order_that_is_collected_is_paid_in_no_other_way(euros: House) -> None:
+    """decisions, "How a reader with a mandate pays"."""
+    house, desk = euros, euros.desk
+    show_bundle(desk)
+    values = {"seller_iban": "DE89370400440532013000", "creditor_id": "DE98ZZZ09999999999"}
+    billing_settings.set_values(desk.books, values)
+    house.set(shop_url="https://shop.example/pay")
+    given = mandates.Given("DE89370400440532013000", signed_on="2026-04-01")
+    mandates.add(desk.books, ADA, given)
+    browser = house.signed_in(ADA)
+    assert "We collect €12.84 of invoice" in text_of(browser.get())
+    assert "to be paid" not in text_of(browser.get())
+    shown = browser.get("buy?offer=1")
+    assert "Payment by direct debit" in text_of(shown)
+    stale = {**input_values(shown.text), "payment": "invoice"}
+    assert browser.post("buy", stale, token="").status_code == 400
+    seen = browser.post("buy", input_values(shown.text), token="")
+    sent = {**input_values(seen.text), "change": ""}
+    said = said_after(browser, browser.post("buy", sent, token=""))
+    assert "We collect the amount from your bank account." in said
+    assert "Pay now" not in said
 
 
 def test_how_to_pay_is_asked_only_where_there_is_a_choice(house: House) -> None:

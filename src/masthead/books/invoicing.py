@@ -21,7 +21,7 @@ from masthead.circulation.refunding import tax_of
 from masthead.store.billing import invoices, payments
 from masthead.store.billing.invoices import Invoice, InvoiceLine, Kind
 from masthead.store.billing.journal import post
-from masthead.store.billing.mandates import active_mandate_of
+from masthead.store.billing.mandates import collecting_mandate
 from masthead.store.billing.outbox import queue_document
 from masthead.store.billing.printing import ItemPrinted, heading_of, items_printed
 from masthead.store.billing.settings import settings_of
@@ -123,9 +123,7 @@ def _direct_debit(
     change: Operation, settings: BillingSettings, invoice: Invoice
 ) -> DirectDebit | None:
     """Return how an invoice is collected, None if its payer has no active mandate."""
-    if not (settings.creditor_id and settings.seller_iban and change.currency == "EUR"):
-        return None
-    mandate = active_mandate_of(change, invoice.subscriber_id)
+    mandate = collecting_mandate(change, settings, invoice.subscriber_id)
     if mandate is None or mandate.iban_end is None:
         return None
     return DirectDebit(

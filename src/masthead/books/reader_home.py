@@ -38,7 +38,9 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.databases.queries import Batch
 from masthead.store.billing import open_items, reader_letters, reminders
 from masthead.store.billing.invoices import Invoice
+from masthead.store.billing.mandates import collecting_mandate
 from masthead.store.billing.reader_letters import SentLetter
+from masthead.store.billing.settings import settings_of
 from masthead.store.books import reader_home, reader_qualifying, reader_requests
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import show_order
@@ -78,6 +80,13 @@ class _Offers(NamedTuple):
 
     offered: Offered
     renewed: Container[tuple[int, str | None]]
+
+
+class _Bills(NamedTuple):
+    """The reader's invoices by their orders, and whether the bank collects them."""
+
+    by_order: Mapping[int, Invoice]
+    is_collected: bool
 
 
 class FirstPage(NamedTuple):
@@ -148,6 +157,7 @@ class _HomeAsked:
             for key, fields in self._addresses().items()
         }
         by_order = {each.order_id: each for each in invoices if each.order_id is not None}
+        bills = _Bills(by_order, self._is_collected(invoices))
         lines = self._lines()
         renewed = {(each.publication_id, each.type) for each in lines if each.renew}
         offers = _Offers(offered, renewed)
@@ -158,7 +168,7 @@ class _HomeAsked:
                     self._subscriber_id,
                     each,
                     places,
-                    by_order,
+                    bills,
                     offers,
                     tuple(received.get(each.line.subscription_id, ())),
                 ),
@@ -172,7 +182,7 @@ class _HomeAsked:
         return Home(
             reader,
             tuple(sorted(shown, key=lambda each: (each.state == "ended", each.publication))),
-            tuple(_gift(reading, each, by_order) for each in self._gifts()),
+            tuple(_gift(reading, each, bills) for each in self._gifts()),
             tuple(_document(each) for each in reversed(documents)) if offered.documents else (),
             tuple(places.values()),
             offered.where_sold(buy=any(x.buy for x in lines), gift=any(x.gift for x in lines)),
@@ -180,6 +190,13 @@ class _HomeAsked:
             reading.currency,
             reading.today,
         )
+
+    def _is_collected(self, invoices: Iterable[Invoice]) -> bool:
+        """Return whether the bank collects the open invoices; it is asked only if one is open."""
+        if not any(each.open_cents for each in invoices):
+            return False
+        settings = settings_of(self._reading)
+        return collecting_mandate(self._reading, settings, self._subscriber_id) is not None
 
 
 def _newest(served: Iterable[Served]) -> list[Served]:
@@ -196,7 +213,7 @@ def _subscription(
     subscriber_id: int,
     served: Served,
     places: Mapping[int, Address],
-    by_order: Mapping[int, Invoice],
+    bills: _Bills,
     offers: _Offers,
     came: tuple[Issue, ...],
 ) -> Subscription:
@@ -215,7 +232,7 @@ def _subscription(
         line.last_day,
         line.begins_on,
         not standing.is_own,
-        _owed(reading, unpaid_order(served.terms, subscriber_id), by_order),
+        _owed(reading, unpaid_order(served.terms, subscriber_id), bills),
         next((each for each in coming if not each.is_paused), None),
         coming[:COMING_MAX],
         came,
@@ -298,22 +315,27 @@ def _is_now(span: SpanLine, today: str) -> bool:
     return overlapped([Span(0, span.first, span.last)], today, today) is not None
 
 
-def _owed(reading: Reading, order_id: int | None, by_order: Mapping[int, Invoice]) -> Owed | None:
+def _owed(reading: Reading, order_id: int | None, bills: _Bills) -> Owed | None:
     """Return what is open of an order; None if nothing is."""
     if order_id is None:
         return None
-    invoice = by_order.get(order_id)
+    invoice = bills.by_order.get(order_id)
     if invoice is None:
         cents = show_order(reading.connection, reading.account_id, order_id).due
         return Owed(order_id, cents) if cents else None
     if not invoice.open_cents:
         return None
     return Owed(
-        order_id, invoice.open_cents, invoice.invoice_id, invoice.number_text, invoice.due_on
+        order_id,
+        invoice.open_cents,
+        invoice.invoice_id,
+        invoice.number_text,
+        invoice.due_on,
+        is_collected=bills.is_collected and invoice.kind == "invoice",
     )
 
 
-def _gift(reading: Reading, row: reader_home.GiftRow, by_order: Mapping[int, Invoice]) -> Gift:
+def _gift(reading: Reading, row: reader_home.GiftRow, bills: _Bills) -> Gift:
     has_ended = row.refund_date is not None
     is_open = row.paid_on is None and not has_ended
     name = " ".join(part for part in (row.first_name, row.last_name) if part)
@@ -323,7 +345,7 @@ def _gift(reading: Reading, row: reader_home.GiftRow, by_order: Mapping[int, Inv
         row.bundle or "",
         (row.ordered or "")[:10],
         stored_cents(row.total) if row.total else 0,
-        _owed(reading, row.order_id, by_order) if is_open else None,
+        _owed(reading, row.order_id, bills) if is_open else None,
         has_ended,
     )
 

@@ -24,6 +24,7 @@ class Owed(NamedTuple):
     """What is to be paid: the invoice, if there is one, and the cents that are open.
 
     ``number`` is the invoice's. ``due_on`` is the day until which it is to be paid.
+    ``is_collected``: the bank collects it by the mandate of the reader.
     """
 
     order_id: int
@@ -31,6 +32,7 @@ class Owed(NamedTuple):
     invoice_id: int | None = None
     number: str | None = None
     due_on: str | None = None
+    is_collected: bool = False
 
 
 class Pause(NamedTuple):

@@ -20,8 +20,9 @@ from masthead.contract.subscription_types import PRINTED
 from masthead.databases.queries import Batch
 from masthead.errors import BadInput, NotFound
 from masthead.store import page_settings
+from masthead.store.billing import settings as billing_settings
 from masthead.store.billing.invoices import invoice_of_order
-from masthead.store.billing.mandates import mandates_of
+from masthead.store.billing.mandates import collecting_mandate, mandates_of
 from masthead.store.books import reader_changes, reader_home, reader_page
 from masthead.store.books.catalogue import Line, lines_by_bundle, publications
 from masthead.store.books.operation import Operation, Reading, is_here
@@ -113,7 +114,8 @@ class Ordered(NamedTuple):
 class OrderShown(NamedTuple):
     """An order of the reader: what is open, and the link by which it is paid at the shop.
 
-    ``payment`` is how the reader chose to pay it; None if it was not ordered on the pages. ``link``
+    ``payment`` is how it is paid: by a mandate if the invoice is collected, or else as the reader
+    chose; None if that is not known, since it was not ordered on the pages. ``link``
     is None if nothing is open, if the publisher has no shop, or if the money is collected by a
     mandate. ``has_ended``: all of it was taken back.
     """
@@ -132,7 +134,11 @@ class OrderShown(NamedTuple):
 
 
 def payments(books: Books, subscriber_id: int) -> tuple[Payment, ...]:
-    """Return the ways in which a reader can pay."""
+    """Return the ways in which a reader can pay.
+
+    Invoices that are collected are paid in no other way (decisions, "How a reader with a mandate
+    pays").
+    """
     with books.read() as reading:
         return _payments(reading, subscriber_id)
 
@@ -273,6 +279,9 @@ def show(books: Books, subscriber_id: int, order_id: int) -> OrderShown:
         number = None if invoice is None else invoice.number_text
         url = page_settings.settings_of(reading).shop_url
         payment = _payment_of(reading, subscriber_id, order_id)
+        is_billed = invoice is not None and invoice.kind == "invoice"
+        if open_cents and is_billed and _is_collected(reading, subscriber_id):
+            payment = "mandate"
         link = None
         if url and open_cents and payment != "mandate":
             link = reader_shop.link(
@@ -317,6 +326,8 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
 
 
 def _payments(reading: Reading, subscriber_id: int) -> tuple[Payment, ...]:
+    if _is_collected(reading, subscriber_id):
+        return ("mandate",)
     settings = page_settings.settings_of(reading)
     found: list[Payment] = []
     if settings.pay_by_invoice:
@@ -327,6 +338,11 @@ def _payments(reading: Reading, subscriber_id: int) -> tuple[Payment, ...]:
     if settings.shop_url:
         found.append("shop")
     return tuple(found)
+
+
+def _is_collected(reading: Reading, subscriber_id: int) -> bool:
+    settings = billing_settings.settings_of(reading)
+    return collecting_mandate(reading, settings, subscriber_id) is not None
 
 
 def _payment_of(reading: Reading, subscriber_id: int, order_id: int) -> Payment | None:

@@ -11,6 +11,7 @@ from masthead.books.reader_home import (
     Home,
     Issue,
     Next,
+    Owed,
     SentLetter,
     Subscription,
 )
@@ -279,7 +280,7 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
     if each.may.qualify and each.qualified:
         notes += _to_confirm(each.qualified, home.today, words)
     if each.owed:
-        notes.append(_owed(each.owed.number, each.owed.cents, each.owed.due_on, home, words))
+        notes.append(_owed(each.owed, home, words))
     if ended := each.cancelled:
         notes.append(_cancelled(each, words))
         if ended.ended_on is None and each.may.uncancel:
@@ -304,11 +305,17 @@ def _to_confirm(free: Free, today: str, words: Words) -> list[str]:
     return [message]
 
 
-def _owed(number: str | None, cents: int, due: str | None, home: Home, words: Words) -> str:
-    amount = words.money(cents, home.currency)
+def _owed(owed: Owed, home: Home, words: Words) -> str:
+    amount, number = words.money(owed.cents, home.currency), owed.number
     if number is None:
         return words.gettext("%(amount)s are not paid yet.", amount=amount)
-    if due is None:
+    if owed.is_collected:
+        return words.gettext(
+            "We collect %(amount)s of invoice %(number)s from your bank account.",
+            amount=amount,
+            number=number,
+        )
+    if owed.due_on is None:
         return words.gettext(
             "%(amount)s of invoice %(number)s are not paid yet.", amount=amount, number=number
         )
@@ -316,7 +323,7 @@ def _owed(number: str | None, cents: int, due: str | None, home: Home, words: Wo
         "%(amount)s of invoice %(number)s are to be paid until %(day)s.",
         amount=amount,
         number=number,
-        day=words.day(due),
+        day=words.day(owed.due_on),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from masthead.billing.mandates import Scheme, Status
+from masthead.billing.settings import BillingSettings
 from masthead.errors import NotFound
 from masthead.store.billing.sealed import seal_iban
 from masthead.store.books.operation import Operation, Reading
@@ -99,6 +100,18 @@ def active_mandate_of(books: Reading, subscriber_id: int) -> Mandate | None:
     """Return the mandate by which a payer's invoices are collected: the newest active one."""
     active = [each for each in mandates_of(books, subscriber_id) if each.status == "active"]
     return active[-1] if active else None
+
+
+def collecting_mandate(
+    books: Reading, settings: BillingSettings, subscriber_id: int
+) -> Mandate | None:
+    """Return the mandate by which a payer's invoices are collected; None if they are not.
+
+    An account collects only euros, and only once it has an IBAN and a creditor identifier.
+    """
+    if not (settings.creditor_id and settings.seller_iban and books.currency == "EUR"):
+        return None
+    return active_mandate_of(books, subscriber_id)
 
 
 def list_mandates(
