@@ -128,6 +128,15 @@ BAD_USAGE = {
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--entities", "readers"),
         "entities: there is no 'readers'; the names are customfields,",
     ),
+    "a history that could not forget": (
+        (
+            "http://127.0.0.1:1",
+            "--to=sqlite:///copy.db",
+            "--history",
+            "--entities=addresses,orders",
+        ),
+        "a history of addresses and orders needs the entity subscribers too",
+    ),
     "no URL": (("127.0.0.1:1", "--to", "sqlite:///copy.db"), "the base URL reads https://host"),
     "credentials in the URL": (
         ("http://user:canary@127.0.0.1:1", "--to", "sqlite:///copy.db"),

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from masthead.errors import BadUsage, StoreUnavailable
-from masthead.mirror import database, open_copy
+from masthead.mirror import open_copy, opening
 from masthead.mirror.dialects import DIALECTS
 from masthead.store import open_store
 from tests.conftest import KINDS
@@ -198,7 +198,7 @@ def test_a_copy_that_another_mirror_writes_to_is_not_waited_for_long(
     golden: Publisher, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """rules, "Mirror: a pass": those that cron starts meanwhile do not pile up."""
-    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0)
+    monkeypatch.setattr(opening, "LOCK_TIMEOUT_S", 0)
     on_a_server = DIALECTS["postgresql"]
     hasty = on_a_server._replace(lock=on_a_server.lock.replace("10s", "10ms"))
     monkeypatch.setitem(DIALECTS, "postgresql", hasty)

@@ -15,7 +15,7 @@ import pytest
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.databases.duckdb import DuckdbConnection
 from masthead.errors import MastheadError, StoreUnavailable
-from masthead.mirror import database, open_copy
+from masthead.mirror import open_copy, opening
 from masthead.mirror.tables import entity_named
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def test_a_pass_waits_for_a_reader_and_fails_if_that_takes_too_long(
         assert reader.stdin
         assert reader.stdout
         assert reader.stdout.readline() == b"[(5,)]\n"
-        monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.1)
+        monkeypatch.setattr(opening, "LOCK_TIMEOUT_S", 0.1)
         with pytest.raises(StoreUnavailable, match="another process has it open"):
             kept.update(publisher)
         assert not list(kept.path.parent.glob(f"{kept.path.name}.tmp"))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.errors import BadUsage
 from masthead.mirror.versions import Versions
 from masthead.store import erasing
 from tests.mirror.conftest import EACH_COPY
@@ -153,6 +154,21 @@ def test_the_history_of_an_erased_person_has_nothing_personal(
     everything = [kept.ask(f"SELECT * FROM {table}_history") for table in TABLES]
     assert "Quill" not in str(everything)
     assert kept.differences(publisher) == []
+
+
+@pytest.mark.parametrize("new_kept", ["sqlite"], indirect=True)
+def test_a_copy_without_subscribers_gets_no_history_of_what_is_personal(
+    serve: Serve, kept: Kept
+) -> None:
+    """rules, "Mirror: versions of rows": nothing in it says who was erased."""
+    other = OtherService(serve)
+    kept.update(other, entities=["listdownloads", "addresses"])
+    with pytest.raises(BadUsage, match="a history of addresses needs the entity subscribers too"):
+        kept.update(other, history=True)
+    kept.update(other)
+    assert (
+        kept.ask("SELECT name FROM sqlite_master WHERE name LIKE '%\\_history' ESCAPE '\\'") == []
+    )
 
 
 @pytest.mark.parametrize("new_kept", ["sqlite"], indirect=True)

@@ -17,6 +17,7 @@ from masthead.client.requests import entities_of
 from masthead.errors import BadInput, BadUsage, MastheadError, ServiceError
 from masthead.log import configure_logs, get_logger
 from masthead.mirror import TOO_OLD, Difference, Mirror, Pass, SetAside, open_copy, verify
+from masthead.mirror.versions import check_history
 
 _CREDENTIALS = {401, 403}
 _NAMED_MAX = 5
@@ -197,6 +198,8 @@ def _opened(
         try:
             if names:
                 entities_of(names)
+                if history:
+                    check_history(names)
             client = stack.enter_context(Client(base_url, key, login))
         except BadInput as error:
             raise BadUsage(str(error)) from None

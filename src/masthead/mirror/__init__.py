@@ -4,7 +4,8 @@ It uses only the service's interface, through :class:`masthead.Client`. The copy
 database, with tables that are made for joins.
 """
 
-from masthead.mirror.database import Copy, State, Tell, open_copy
+from masthead.mirror.database import Copy, State, Tell
+from masthead.mirror.opening import open_copy
 from masthead.mirror.sync_pass import EMPTY, TOO_OLD, Mirror, Pass
 from masthead.mirror.tables import SetAside
 from masthead.mirror.verifying import Difference, Verified, verify

@@ -10,12 +10,14 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
 from masthead.databases.connection import Connection
+from masthead.errors import BadUsage
 from masthead.mirror.tables import CHANGED_AT, Table, entity_named
 
 _MICROSECOND = timedelta(microseconds=1)
+_PERSONAL_ENTITIES = ("subscribers", "addresses", "customfields", "orders", "purchases")
 _PERSONAL = [
     table
-    for name in ("subscribers", "addresses", "customfields", "orders", "purchases")
+    for name in _PERSONAL_ENTITIES
     for table in entity_named(name).tables
     if "subscriber_id" in table.compared
 ]
@@ -119,6 +121,16 @@ class Versions:
                 f"UNION SELECT {table.owner} FROM {history} WHERE {_OF_ERASED})"
             )
         }
+
+
+def check_history(entities: Collection[str]) -> None:
+    """Raise BadUsage if a copy of these entities could not remove an erased person's history."""
+    personal = [name for name in _PERSONAL_ENTITIES if name in entities]
+    if personal and "subscribers" not in personal:
+        raise BadUsage(
+            f"a history of {' and '.join(personal)} needs the entity subscribers too, since only "
+            "it shows who was erased: begin a copy that has it"
+        )
 
 
 def history_of(table: Table) -> str:
