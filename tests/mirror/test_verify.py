@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.errors import BadInput
 from masthead.mirror import Difference, open_copy
 from masthead.mirror.records import digest_of
 from masthead.mirror.tables import ENTITIES
@@ -18,6 +20,7 @@ from tests.mirror.test_tables import BIGGEST, COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.mirror.kept import Kept
     from tests.mirror.publisher import Publisher
@@ -331,3 +334,21 @@ def test_differences_stand_in_order(publisher: Publisher, kept: Kept) -> None:
     missing = [Difference("subscribers", "missing", (key,)) for key in (1, 2, 3, 4, 10)]
     entry = Difference("mailing_list_entries", "missing", (1, 1))
     assert kept.verify(publisher).differences == [entry, *missing]
+
+
+@EACH_COPY
+def test_verify_leaves_what_has_no_copy_as_it_is(kept: Kept, tmp_path: Path) -> None:
+    """rules, "Exit statuses": a first pass that failed has made its tables alone."""
+    with closing(open_copy(kept.url)):
+        pass
+    before = kept.everything()
+    with pytest.raises(BadInput, match="there is no copy"):
+        open_copy(kept.url, must_exist=True)
+    assert kept.everything() == before
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty.db").touch()
+    for url in (f"parquet://{tmp_path}/empty", f"sqlite:///{tmp_path}/empty.db"):
+        with pytest.raises(BadInput, match="there is no copy at"):
+            open_copy(url, must_exist=True)
+    assert list((tmp_path / "empty").iterdir()) == []
+    assert (tmp_path / "empty.db").stat().st_size == 0
