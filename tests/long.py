@@ -161,6 +161,7 @@ FILES_ON_CITUS = {
     "loading/test_tenants.py",
     "qualification/test_audit_report.py",
     "qualification/test_example.py",
+    "qualification/test_going_on.py",
     "qualification/test_serving.py",
     "readers/test_operations_of_the_role.py",
     "store/test_removing.py",

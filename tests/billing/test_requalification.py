@@ -146,6 +146,14 @@ def test_calls_are_listed_with_the_answers_of_the_last_time(free: Desk, tmp_path
         write(free.books, tmp_path / "calls.pdf", 1, 1)
 
 
+def test_questions_with_one_name_have_columns_of_their_own_in_a_list_of_calls(free: Desk) -> None:
+    requalifications.set_effort(free.books, CALL)
+    free.put("custom_fields", field_id=7, name="job", type="radio")
+    free.put("qualification_questions", publication_id=1, field_id=7, position=2)
+    written = requalifications.selected(free.books, 1, 1)
+    assert requalifications.call_columns(written)[-2:] == ("job (field 1)", "job (field 7)")
+
+
 def test_mails_go_to_addresses_that_are_not_on_hold(free: Desk, tmp_path: Path) -> None:
     requalifications.set_effort(free.books, MAIL)
     with pytest.raises(BadInput, match="set mail_from first"):

@@ -18,7 +18,7 @@ from masthead.books.account import Books
 from masthead.books.days import check_past_day
 from masthead.books.invoice_documents import appearance_of, sender_of
 from masthead.circulation.addresses import FIELDS
-from masthead.circulation.qualifying import SEVERAL, Answer, Question, answers_of
+from masthead.circulation.qualifying import SEVERAL, Answer, Question, answers_of, told_apart
 from masthead.circulation.requalifying import Effort, Window, check_efforts, windows
 from masthead.contract.moments import is_day
 from masthead.contract.printable import counted, printable
@@ -295,7 +295,8 @@ def letters(written: Written) -> Iterator[PrintedRequalification]:
 
 def call_columns(written: Written) -> tuple[str, ...]:
     """Return the columns of a list of calls: the reader, then each question of the form."""
-    return (*_CALL, *(each.name for each in written.form.questions))
+    names = {each.field_id: each.name for each in written.form.questions}
+    return (*_CALL, *told_apart(names, "field").values())
 
 
 def calls(written: Written) -> Iterator[tuple[str | int | None, ...]]:

@@ -119,18 +119,6 @@ def first_days(day: str) -> tuple[str, str, str]:
     return found[0], found[1], found[2]
 
 
-def told_apart(names: Mapping[int, str], what: str) -> dict[int, str]:
-    """Return names by their ids, each another one: if they are equal or empty, with the id.
-
-    ``what`` is what they name, such as ``field``.
-    """
-    counts = Counter(names.values())
-    return {
-        key: name if name and counts[name] == 1 else f"{name} ({what} {key})".strip()
-        for key, name in names.items()
-    }
-
-
 def figures(
     name: str,
     copies: Sequence[Copies],

@@ -5,6 +5,7 @@ All days are ``YYYY-MM-DD``.
 
 import json
 from calendar import monthrange
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -50,6 +51,18 @@ class Answer(NamedTuple):
 def shown(display_as: object, name: object) -> str:
     """Return what readers are shown of a field or an option: ``display_as``, else its name."""
     return str(display_as or name or "")
+
+
+def told_apart(names: Mapping[int, str], what: str) -> dict[int, str]:
+    """Return names by their ids, each another one: if they are equal or empty, with the id.
+
+    ``what`` is what they name, such as ``field``.
+    """
+    counts = Counter(names.values())
+    return {
+        key: name if name and counts[name] == 1 else f"{name} ({what} {key})".strip()
+        for key, name in names.items()
+    }
 
 
 def said_of(question: str, said: str) -> str:

@@ -19,11 +19,10 @@ from masthead.circulation.audit_report import (
     Sent,
     figures,
     first_days,
-    told_apart,
     total_of,
 )
 from masthead.circulation.copy_classes import GRACE
-from masthead.circulation.qualifying import Question, answers_of
+from masthead.circulation.qualifying import Question, answers_of, told_apart
 from masthead.contract.subscription_types import DIGITAL, PRINTED
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
