@@ -149,7 +149,7 @@ ON_CITUS = tests/store tests/loading tests/feed \
 		held_addresses.py journal.py letters.py mail_sending.py order_tax.py outbox.py \
 		payer_statements.py payments.py reminders.py renewing.py renewing_list.py \
 		renewing_once.py) tests/console/test_sent_again.py \
-	$(addprefix tests/qualification/test_,audit_report.py example.py serving.py) \
+	$(addprefix tests/qualification/test_,audit_report.py example.py going_on.py serving.py) \
 	tests/readers/test_operations_of_the_role.py
 
 test-citus: install-dev

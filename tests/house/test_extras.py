@@ -89,8 +89,8 @@ def test_only_duckdb_and_parquet_need_the_packages_that_their_extra_adds(
     assert brought("duckdb") - brought("mirror") == {"duckdb"}
     module = "masthead.databases.duckdb"
     assert graph.find_modules_that_directly_import("duckdb") == {module}
-    assert graph.find_modules_that_directly_import(module) == {"masthead.mirror.database"}
-    text = (ROOT / "src" / "masthead" / "mirror" / "database.py").read_text()
+    assert graph.find_modules_that_directly_import(module) == {"masthead.mirror.opening"}
+    text = (ROOT / "src" / "masthead" / "mirror" / "opening.py").read_text()
     assert "\n        from masthead.databases import duckdb " in text
 
 

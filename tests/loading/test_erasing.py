@@ -100,7 +100,7 @@ def test_each_column_of_a_person_is_personal_or_one_of_the_business() -> None:
         "qualifications": {
             *("qualification_id", "subscriber_id", "publication_id", "subscription_id"),
             *("qualified_on", "valid_until", "request_type", "audit_class_id", "new_class_id"),
-            *("disqualified", "taken_by", "recorded_at"),
+            *("disqualified", "taken_by", "recorded_at", "external_reference"),
         },
         "held_addresses": {"held_address_id", "subscriber_id", "held_on", "bounces"},
         "subscriptions": {column.name for column in TABLES_BY_NAME["subscriptions"].columns},
