@@ -30,7 +30,7 @@ ROUND_TRIPS = {
     "subscriptions/{key}/pause": HOME + 3,
     "subscriptions/{key}/cancel": HOME + 3,
     "subscriptions/{key}/renewal": HOME + 4,
-    "subscriptions/{key}/renew": HOME + 3,
+    "subscriptions/{key}/renew": HOME,  # nothing is offered to renew
     "buy": HOME + 3,
     "address": HOME + 1,
     "data": HOME + 3,

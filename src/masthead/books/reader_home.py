@@ -38,9 +38,9 @@ from masthead.contract.subscription_types import UNLIMITED
 from masthead.databases.queries import Batch
 from masthead.store.billing import open_items, reader_letters, reminders
 from masthead.store.billing.invoices import Invoice
-from masthead.store.billing.mandates import collecting_mandate
+from masthead.store.billing.mandates import collects, has_active
 from masthead.store.billing.reader_letters import SentLetter
-from masthead.store.billing.settings import settings_of
+from masthead.store.billing.settings import settings as billing_settings
 from masthead.store.books import reader_home, reader_qualifying, reader_requests
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_details import show_order
@@ -140,6 +140,8 @@ class _HomeAsked:
         self._addresses = batch.add(reader_home.addresses(subscriber_id))
         self._received = batch.add(reader_home.received(subscriber_id, RECEIVED_MAX))
         self._documents = batch.add(open_items.documents(subscriber_id))
+        self._settings = batch.add(billing_settings())
+        self._has_mandate = batch.add(has_active(subscriber_id))
         self._offered = ask_offered(batch)
         self._gifts = batch.add(reader_home.gifts(subscriber_id, is_asking=is_asking))
         self._lines = batch.add(reader_home.shown_lines())
@@ -157,7 +159,8 @@ class _HomeAsked:
             for key, fields in self._addresses().items()
         }
         by_order = {each.order_id: each for each in invoices if each.order_id is not None}
-        bills = _Bills(by_order, self._is_collected(invoices))
+        is_collected = self._has_mandate() and collects(reading, self._settings())
+        bills = _Bills(by_order, is_collected)
         lines = self._lines()
         renewed = {(each.publication_id, each.type) for each in lines if each.renew}
         offers = _Offers(offered, renewed)
@@ -190,13 +193,6 @@ class _HomeAsked:
             reading.currency,
             reading.today,
         )
-
-    def _is_collected(self, invoices: Iterable[Invoice]) -> bool:
-        """Return whether the bank collects the open invoices; it is asked only if one is open."""
-        if not any(each.open_cents for each in invoices):
-            return False
-        settings = settings_of(self._reading)
-        return collecting_mandate(self._reading, settings, self._subscriber_id) is not None
 
 
 def _newest(served: Iterable[Served]) -> list[Served]:

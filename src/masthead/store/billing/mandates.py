@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from masthead.billing.mandates import Scheme, Status
 from masthead.billing.settings import BillingSettings
+from masthead.databases.queries import Query, rows_of
 from masthead.errors import NotFound
 from masthead.store.billing.sealed import seal_iban
 from masthead.store.books.operation import Operation, Reading
@@ -105,13 +106,27 @@ def active_mandate_of(books: Reading, subscriber_id: int) -> Mandate | None:
 def collecting_mandate(
     books: Reading, settings: BillingSettings, subscriber_id: int
 ) -> Mandate | None:
-    """Return the mandate by which a payer's invoices are collected; None if they are not.
+    """Return the mandate by which a payer's invoices are collected; None if they are not."""
+    return active_mandate_of(books, subscriber_id) if collects(books, settings) else None
 
-    An account collects only euros, and only once it has an IBAN and a creditor identifier.
+
+def collects(books: Reading, settings: BillingSettings) -> bool:
+    """Return whether an account collects invoices by mandates.
+
+    It collects only euros, and only once it has an IBAN and a creditor identifier.
     """
-    if not (settings.creditor_id and settings.seller_iban and books.currency == "EUR"):
-        return None
-    return active_mandate_of(books, subscriber_id)
+    return bool(settings.creditor_id and settings.seller_iban) and books.currency == "EUR"
+
+
+def has_active(subscriber_id: int) -> Query[bool]:
+    """Return the query of whether a payer has an active mandate, for a batch."""
+    return rows_of(
+        """
+        SELECT 1 FROM mandates AS m WHERE m.account_id = :account_id
+            AND m.subscriber_id = :subscriber_id AND m.status = 'active' LIMIT 1
+        """,
+        subscriber_id=subscriber_id,
+    ).then(bool)
 
 
 def list_mandates(
