@@ -126,7 +126,7 @@ BAD_USAGE = {
         ("http://127.0.0.1:1", "--to", "sqlite:///copy.db", "--entities", "readers"),
         "entities: there is no 'readers'; the names are customfields,",
     ),
-    "a history that could not forget": (
+    "a history without subscribers": (
         ("http://127.0.0.1:1", "--to=sqlite:///copy.db", "--history", "--entities=orders"),
         "a history of orders needs the entity subscribers too",
     ),

@@ -12,7 +12,7 @@ from masthead.books.account import Books
 from masthead.books.reader_acts import acting, own_subscription
 from masthead.books.reader_requests import check_open, checked_message
 from masthead.circulation.reader_rules import is_made_good, refused
-from masthead.contract.moments import in_words
+from masthead.contract.moments import is_only_day
 from masthead.contract.subscription_types import PRINTED
 from masthead.errors import BadInput
 from masthead.store.books import reader_requests, replacements
@@ -88,8 +88,8 @@ def missing(
             change.say(done.sentence)
         act.note("missing_copy", subscription_id, {}, {"issue_id": issue_id, **after})
         if is_sent:
-            is_named = one.name not in {"", one.date, in_words(one.date)}
-            act.confirm("missing_copy", subscription_id, issue=one.name if is_named else one.date)
+            issue = one.date if is_only_day(one.name, one.date) else one.name
+            act.confirm("missing_copy", subscription_id, issue=issue)
         return done
 
 

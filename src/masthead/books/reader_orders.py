@@ -22,7 +22,7 @@ from masthead.errors import BadInput, NotFound
 from masthead.store import page_settings
 from masthead.store.billing import settings as billing_settings
 from masthead.store.billing.invoices import invoice_of_order
-from masthead.store.billing.mandates import collecting_mandate, mandates_of
+from masthead.store.billing.mandates import collecting_mandate, collects, has_active
 from masthead.store.books import reader_changes, reader_home, reader_page
 from masthead.store.books.catalogue import Line, lines_by_bundle, publications
 from masthead.store.books.operation import Operation, Reading, is_here
@@ -326,14 +326,14 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
 
 
 def _payments(reading: Reading, subscriber_id: int) -> tuple[Payment, ...]:
-    if _is_collected(reading, subscriber_id):
+    has_mandate = reading.ask(has_active(subscriber_id))
+    if has_mandate and collects(reading, billing_settings.settings_of(reading)):
         return ("mandate",)
     settings = page_settings.settings_of(reading)
     found: list[Payment] = []
     if settings.pay_by_invoice:
         found.append("invoice")
-    mandates = mandates_of(reading, subscriber_id) if settings.pay_by_mandate else []
-    if any(each.status == "active" for each in mandates):
+    if settings.pay_by_mandate and has_mandate:
         found.append("mandate")
     if settings.shop_url:
         found.append("shop")

@@ -104,6 +104,11 @@ def in_words(text: str) -> str:
     return f"{found.day} {found:%B %Y}"
 
 
+def is_only_day(name: str | None, day: str) -> bool:
+    """Return whether a name says no more than a day: it is empty, or the day itself."""
+    return not name or name in {day, in_words(day)}
+
+
 def with_day(name: str, date: str) -> str:
     """Return the name of an issue and its day, once: ``May (1 May 2027)``, ``1 May 2027``."""
     day = in_words(date)

@@ -1,7 +1,7 @@
 """What an issue is called on the readers' pages: its name and its day, once."""
 
 from masthead.books.reader_home import Issue, Next
-from masthead.contract.moments import in_words
+from masthead.contract.moments import is_only_day
 from masthead.readers.words import Words
 
 
@@ -18,6 +18,6 @@ def named_in_words(name: str | None, day: str | None, words: Words) -> str:
 
 def issue_title(name: str | None, day: str | None, words: Words) -> tuple[str, str | None]:
     """Return the name of an issue, and its day if the name does not say it."""
-    if day and (not name or name in {day, in_words(day)}):
+    if day and is_only_day(name, day):
         return words.day(day), None
     return name or words.gettext("Issue"), day
