@@ -14,6 +14,8 @@
 #   make test-oldest   a part of the tests, with the oldest packages that pyproject.toml allows
 #   make test-citus    builds a real Citus cluster and tests the store on it
 #                      (CITUS_SOURCE=FOLDER, .ci/citus)
+#   make statements    records what the tests send to PostgreSQL, and writes which of them need not
+#                      run on Citus
 #   make prove-citus   all planted faults of the change feed, on that cluster: 5 minutes
 #   make release       the wheel and the sdist, checked and tested, in dist/
 #   make fix           fixes what ruff can fix
@@ -51,7 +53,7 @@ LOCKED := $(PIP) install --require-hashes --only-binary :all: --no-deps --no-com
 CODE = $(wildcard src tests benchmarks docs schema)
 
 .PHONY: demo check test lint format-check types imports lock-check docs schema docs-check tests \
-        test-ci test-system test-oldest test-pipelines test-citus prove-citus prove \
+        test-ci test-system test-oldest test-pipelines test-citus statements prove-citus prove \
         prove-tests prove-every prove-schedules prove-kills prove-endurance prove-leaving \
         prove-asgi prove-hostile prove-circulation prove-billing prove-pipelines release fix \
         bench audit lock install install-dev clean
@@ -156,6 +158,12 @@ test-citus: install-dev
 	@.ci/citus
 	$(BIN)/pytest tests/citus $(ARGS)
 	[ ! -e .venv/citus/stamp ] || $(BIN)/pytest -n $(N) --dist worksteal --citus $(ON_CITUS)
+
+statements: install-dev
+	@rm -rf .venv/statements && mkdir .venv/statements
+	STATEMENTS=$(CURDIR)/.venv/statements \
+		$(BIN)/pytest -n $(N) --dist worksteal --citus $(ON_CITUS)
+	$(BIN)/python -m tests.house.citus .venv/statements
 
 prove-citus: install-dev
 	@.ci/citus

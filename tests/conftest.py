@@ -13,7 +13,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from masthead.store import passwords
-from tests import forks, long, no_processes, patience
+from tests import forks, long, no_processes, patience, statements
 from tests.citus.cluster import CitusCluster
 from tests.citus.databases import CitusDatabases
 from tests.postgres import EXTERNAL, Cluster, Databases, memory
@@ -46,6 +46,7 @@ sys.dont_write_bytecode = False
 forks.expect(environment(""))
 
 patience.be_patient()
+statements.record()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,8 +75,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup() -> None:
+def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out what CI has no time for (decisions, "Which tests CI runs")."""
+    statements.name_test(item.nodeid)
     until = os.environ.get("CI_TESTS_UNTIL")
     if until and time.time() > float(until):
         pytest.skip("CI had no time left for it")
@@ -106,8 +108,9 @@ class _SlowLast:
 def _fits_citus(item: pytest.Item) -> bool:
     callspec = getattr(item, "callspec", None)
     is_of_postgresql = callspec is not None and callspec.params.get("store") == "postgresql"
-    others = ("one_server", "not_on_citus")
-    return is_of_postgresql and not any(map(item.get_closest_marker, others))
+    if not is_of_postgresql or item.get_closest_marker("one_server"):
+        return False
+    return bool(statements.FOLDER) or not long.is_left_out_on_citus(item)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -162,7 +165,7 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[Databases]:
     replicates a server makes a Cluster of its own.
     """
     external = os.environ.get(EXTERNAL)
-    if request.config.getoption("--citus"):
+    if request.config.getoption("--citus") and not statements.FOLDER:
         with closing(CitusCluster()) as cluster, closing(CitusDatabases(cluster)) as distributed:
             yield distributed
         return

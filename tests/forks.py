@@ -32,7 +32,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tests import patience
+from tests import patience, statements
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -211,6 +211,7 @@ def _fork_until_the_end(control: socket.socket) -> None:
     for name in (*commands, *IMPORTED_LATER):
         with suppress(ImportError):  # the fork that misses it says so
             import_module(name)
+    statements.record()
     gc.collect()
     gc.freeze()  # what a fork never collects, it never copies
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest and for what it started

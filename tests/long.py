@@ -186,10 +186,13 @@ LONG_IN_CI = {
 """Files whose long tests run in ``.ci/run``, too (decisions, "Which tests CI runs"): what happens
 when processes are killed or two write at once, and the commands of the docs."""
 
-NOT_ON_CITUS = pytest.mark.not_on_citus
-"""For tests of which other tests on Citus run each statement, and each two one after the other
-(decisions, "Which tests run on Citus, too"). If only Citus has a second database for the file
-(``FILES_ON_CITUS``), that of such a test is one PostgreSQL server, in the long form."""
+LEFT_OUT_ON_CITUS = frozenset(
+    (Path(__file__).parent / "left_out_on_citus.txt").read_text("utf-8").splitlines()
+)
+"""Tests, and functions with all of their tests, of which other tests on Citus run each statement:
+their node ids (decisions, "Which tests run on Citus, too"). ``make statements`` writes the list. If
+only Citus has a second database for the file (``FILES_ON_CITUS``), that of such a test is one
+PostgreSQL server, in the long form."""
 
 ON_BOTH = pytest.mark.parametrize("store", ["sqlite", "postgresql"], indirect=True, scope="session")
 """For what differs between them, among others that do not."""
@@ -344,7 +347,12 @@ def left_out(
 
 def is_slow(item: pytest.Item) -> bool:
     """Return whether a test is one of ``SLOW``."""
-    return item.nodeid.partition("[")[0] in SLOW
+    return _function_of(item) in SLOW
+
+
+def is_left_out_on_citus(item: pytest.Item) -> bool:
+    """Return whether a test is one of ``LEFT_OUT_ON_CITUS``."""
+    return not LEFT_OUT_ON_CITUS.isdisjoint({_function_of(item), item.nodeid})
 
 
 def choose_databases(metafunc: pytest.Metafunc, *, on_citus: bool) -> None:
@@ -377,7 +385,7 @@ def _beside_sqlite(item: pytest.Item) -> pytest.MarkDecorator | None:
     """Return the mark of the second database of a test; none if the short form has it."""
     if _is_near_sqlite(item):
         return ONLY_EVERY
-    if _file_of(item) in FILES_ON_CITUS and item.get_closest_marker("not_on_citus"):
+    if _file_of(item) in FILES_ON_CITUS and is_left_out_on_citus(item):
         return _HAS_NEIGHBOUR
     if _runs_on_citus(item):
         return _RUNS_ON_CITUS
@@ -404,6 +412,10 @@ def _is_near_sqlite(item: pytest.Item) -> bool:
 def _runs_on_citus(item: pytest.Item) -> bool:
     others = ("one_server", "only_long")
     return _file_of(item) in FILES_ON_CITUS and not any(map(item.get_closest_marker, others))
+
+
+def _function_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 def _file_of(item: pytest.Item) -> str:

@@ -21,6 +21,8 @@ _STARTS = {
 }
 """The events by which Python reports that a process is started (Python, "Audit events table")."""
 
+_REASON = "starts a process"
+
 
 def needs_postgresql(item: pytest.Item) -> bool:
     """Return whether a test asks for PostgreSQL, itself or as its kind of database."""
@@ -29,18 +31,21 @@ def needs_postgresql(item: pytest.Item) -> bool:
 
 
 class _Plugin:
-    """Skips a test when it starts a process, in its fixtures too."""
+    """Skips a test when it starts a process, in its fixtures and its threads too."""
 
     def __init__(self) -> None:
         self._is_watching = False
+        self._has_started = False
         sys.addaudithook(self._notice)
 
     def _notice(self, event: str, _: tuple[object, ...]) -> None:
         if self._is_watching and event in _STARTS:
-            pytest.skip("starts a process")
+            self._has_started = True
+            pytest.skip(_REASON)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self) -> Generator[None, object, object]:
+        self._has_started = False
         return (yield from self._watched())
 
     @pytest.hookimpl(wrapper=True)
@@ -54,7 +59,19 @@ class _Plugin:
         finally:
             self._is_watching = False
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Skip a test that caught the exception, or whose server answered it with an error."""
+        report = yield
+        if self._has_started and report.when == "call" and not report.skipped:
+            path, line, _ = item.location
+            report.outcome, report.longrepr = "skipped", (path, (line or 0) + 1, _REASON)
+        return report
+
 
 def forbid_processes(config: pytest.Config) -> None:
-    """Skip each test of this run that starts a process."""
+    """Skip each test of this run that starts a process; it may then leave a file open."""
+    config.addinivalue_line("filterwarnings", "ignore::pytest.PytestUnraisableExceptionWarning")
     config.pluginmanager.register(_Plugin())

@@ -13,7 +13,6 @@ from masthead.books.bank_imports import import_file
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
 from tests.billing import bureau as desks
 from tests.billing.bureau import accounts, number_of, order, refused, shown
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +76,6 @@ def test_an_entry_that_names_an_invoice_settles_it(bank: Desk, tmp_path: Path, t
     assert stored(bank, "status", "invoice_id", "payment_id", "iban") == [("settled", 1, 1, "4300")]
 
 
-@NOT_ON_CITUS
 def test_an_end_to_end_id_settles_the_invoice_that_it_is_of(bank: Desk, tmp_path: Path) -> None:
     one = order(bank)
     entry = booked(WHOLE, "thanks", end_to_end_id=REFERENCE)
@@ -95,7 +93,6 @@ def test_the_same_file_again_changes_nothing(bank: Desk, tmp_path: Path) -> None
     assert bank.everything() == before
 
 
-@NOT_ON_CITUS
 def test_an_overlapping_file_adds_only_what_is_new(bank: Desk, tmp_path: Path) -> None:
     one = order(bank)
     first = booked("4.00", REFERENCE)
@@ -108,7 +105,6 @@ def test_an_overlapping_file_adds_only_what_is_new(bank: Desk, tmp_path: Path) -
     assert shown(bank, one).invoice.open_cents == 1284 - 800
 
 
-@NOT_ON_CITUS
 def test_a_dry_run_says_the_same_and_changes_nothing(bank: Desk, tmp_path: Path) -> None:
     order(bank)
     path = written(tmp_path, booked(WHOLE, REFERENCE))
@@ -200,7 +196,6 @@ def test_a_payout_of_a_shop_has_its_fee(bank: Desk, tmp_path: Path) -> None:
     assert accounts(bank)["fees"] == 65
 
 
-@NOT_ON_CITUS
 def test_a_value_date_in_a_closed_month_is_booked_to_the_first_open_day(
     bank: Desk, tmp_path: Path
 ) -> None:
@@ -223,7 +218,6 @@ def test_a_file_of_another_account_or_currency_is_refused(bank: Desk, tmp_path: 
     assert "is in EUR, and the account has USD" in refused(bank, import_file, euros)
 
 
-@NOT_ON_CITUS
 def test_a_file_that_breaks_off_books_nothing(bank: Desk, tmp_path: Path) -> None:
     order(bank)
     path = written(tmp_path, booked(WHOLE, REFERENCE))
@@ -231,7 +225,6 @@ def test_a_file_that_breaks_off_books_nothing(bank: Desk, tmp_path: Path) -> Non
     assert "well-formed" in refused(bank, import_file, path)
 
 
-@NOT_ON_CITUS
 def test_an_account_without_a_bank_account_reads_no_statement(bureau: Desk, tmp_path: Path) -> None:
     assert "no bank account (seller_iban) is set" in refused(
         bureau, import_file, written(tmp_path, booked(WHOLE, REFERENCE))

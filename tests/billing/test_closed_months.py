@@ -10,7 +10,6 @@ from masthead.books import closed_months
 from masthead.errors import BadInput, MastheadError
 from masthead.store.billing.closed_months import first_open_day
 from tests.billing import ledger
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -102,7 +101,6 @@ def test_what_is_dated_in_a_closed_month_is_booked_to_the_first_open_day(desk: D
     assert booked_to(desk, "2026-11-01") == "2026-11-01"
 
 
-@NOT_ON_CITUS
 def test_issues_that_are_still_to_be_closed_are_named(desk: Desk) -> None:
     (note,) = closed_months.close(desk.books, "2026-10").notes
     assert note == (
@@ -111,7 +109,6 @@ def test_issues_that_are_still_to_be_closed_are_named(desk: Desk) -> None:
     )
 
 
-@NOT_ON_CITUS
 def test_no_day_is_refused(desk: Desk) -> None:
     with pytest.raises(BadInput, match="'2026-13' is not a month"):
         closed_months.close(desk.books, "2026-13")

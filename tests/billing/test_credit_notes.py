@@ -25,7 +25,6 @@ from tests.billing.bureau import (
     refused,
     shown,
 )
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from typing import Any
@@ -113,7 +112,6 @@ def test_cancelling_a_subscription_with_refund_makes_the_credit_note(bureau: Des
     )
 
 
-@NOT_ON_CITUS
 def test_cancelling_an_unpaid_subscription_cancels_its_invoice(bureau: Desk) -> None:
     one = order(bureau)
     cancelling.cancel(bureau.books, 1, refund=False)
@@ -200,7 +198,6 @@ def test_a_write_off_that_ends_the_term_earns_what_was_paid(bureau: Desk) -> Non
     assert money(bureau, one) == {"received": 600, "earned": 600}
 
 
-@NOT_ON_CITUS
 def test_a_small_rest_is_written_off_and_the_invoice_is_paid(bureau: Desk) -> None:
     fill(bureau, tolerance="0.50")
     one = order(bureau)
@@ -225,7 +222,6 @@ def test_tax_that_is_due_by_invoice_is_due_at_once(bureau: Desk) -> None:
     assert accounts(bureau)["tax"] == -84 - 42
 
 
-@NOT_ON_CITUS
 def test_a_credit_on_an_unpaid_invoice_is_refused(bureau: Desk) -> None:
     one = order(bureau)
     assert "is not paid: cancel it" in refused(bureau, invoices.credit, number_of(bureau, one), 100)

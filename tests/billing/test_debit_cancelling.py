@@ -15,7 +15,6 @@ from tests.billing.bureau import order
 from tests.billing.debits import DAY, back, batch, came, claims, file_of, read_report, run, sign
 from tests.billing.debits import written as statement
 from tests.billing.sums import check_sums
-from tests.long import NOT_ON_CITUS
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ def test_its_invoices_are_handed_in_again(collector: Desk) -> None:
     check_sums(collector)
 
 
-@NOT_ON_CITUS
 def test_a_mandate_keeps_the_day_of_its_other_claims(collector: Desk) -> None:
     order(collector, 1)
     collector.to("2026-04-16")
@@ -79,7 +77,6 @@ def _recorded(desk: Desk) -> int:
     return sum(each.summary.startswith("debit run 1 is cancelled") for each in entries)
 
 
-@NOT_ON_CITUS
 def test_a_run_is_cancelled_once_and_its_file_is_not_written_again(collector: Desk) -> None:
     debit_runs.cancel(collector.books, 1)
     with pytest.raises(BadInput, match="debit run 1 was cancelled before"):
@@ -92,7 +89,6 @@ def test_a_run_is_cancelled_once_and_its_file_is_not_written_again(collector: De
         debit_runs.cancel(collector.books, 7)
 
 
-@NOT_ON_CITUS
 def test_a_run_that_the_bank_has_answered_stays(collector: Desk) -> None:
     read_report(collector, report(NAME, claims=[Status(f"{NAME}-1")]))
     with pytest.raises(BadInput, match="the bank has answered to debit run 1, so it has the file"):
@@ -114,7 +110,6 @@ def test_what_the_bank_says_of_it_all_the_same_waits_for_a_person(
     assert claims(collector, "status") == [("cancelled",), ("cancelled",)]
 
 
-@NOT_ON_CITUS
 def test_cancelled_claims_let_no_mandate_rest(collector: Desk) -> None:
     """billing, "Direct debit": after a number of returns, and these did not come back."""
     debit_runs.cancel(collector.books, 1)
@@ -129,7 +124,6 @@ def test_cancelled_claims_let_no_mandate_rest(collector: Desk) -> None:
     assert [row["status"] for row in collector.table("mandates")] == ["active", "active"]
 
 
-@NOT_ON_CITUS
 def test_the_command_says_so(collector: Desk) -> None:
     words = ("debit", "cancel", 1, "--account", collector.account_id)
     tried = masthead(*words, "--dry-run", database=collector.url).stdout
@@ -141,7 +135,6 @@ def test_the_command_says_so(collector: Desk) -> None:
     assert again == "debit run 1 was cancelled before\n"
 
 
-@NOT_ON_CITUS
 def test_the_file_of_a_run_replaces_no_other(collector: Desk, tmp_path: Path) -> None:
     path = tmp_path / "debits.xml"
     words = ("debit", "file", 1, path, "--account", collector.account_id)

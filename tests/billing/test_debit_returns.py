@@ -18,7 +18,6 @@ from tests.bank_files.debits import Status, report
 from tests.billing import debits
 from tests.billing.bureau import accounts, order, refused
 from tests.billing.debits import DAY, LATER, back, batch, came, claims, run, sign, written
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +56,6 @@ def _report(folder: Path, text: str) -> Path:
     return path
 
 
-@NOT_ON_CITUS
 def test_a_claim_that_the_bank_refuses_leaves_its_invoice_open(
     handed_in: Desk, tmp_path: Path
 ) -> None:
@@ -75,7 +73,6 @@ def test_a_claim_that_the_bank_refuses_leaves_its_invoice_open(
     assert _open(handed_in) == [1284, 1284]
 
 
-@NOT_ON_CITUS
 def test_a_refused_claim_is_handed_in_again_as_the_first_one(
     handed_in: Desk, tmp_path: Path
 ) -> None:
@@ -111,7 +108,6 @@ def test_a_return_takes_back_exactly_its_payment(handed_in: Desk, tmp_path: Path
     assert claims(handed_in, "invoice_id", "sequence")[2] == (2, "RCUR")
 
 
-@NOT_ON_CITUS
 def test_the_same_report_again_changes_nothing(handed_in: Desk, tmp_path: Path) -> None:
     debit_collections.collected(handed_in.books, 1, DAY)
     path = _report(tmp_path, report(MESSAGE, claims=[Status(FIRST, "AM04")]))
@@ -188,7 +184,6 @@ def test_a_refused_file_or_batch_refuses_each_claim_of_it(
     )
 
 
-@NOT_ON_CITUS
 def test_a_dry_run_says_the_same_and_changes_nothing(handed_in: Desk, tmp_path: Path) -> None:
     debit_collections.collected(handed_in.books, 1, DAY)
     path = _report(tmp_path, report(MESSAGE, claims=[Status(FIRST)]))
@@ -198,7 +193,6 @@ def test_a_dry_run_says_the_same_and_changes_nothing(handed_in: Desk, tmp_path: 
     assert import_report(handed_in.books, path) == said
 
 
-@NOT_ON_CITUS
 def test_another_file_is_refused(handed_in: Desk, tmp_path: Path) -> None:
     statement = written(tmp_path, came("12.84", FIRST))
     assert "is XML, but not a status report of a bank" in refused(
@@ -207,7 +201,6 @@ def test_another_file_is_refused(handed_in: Desk, tmp_path: Path) -> None:
     assert "there is no such file" in refused(handed_in, import_report, tmp_path / "none")
 
 
-@NOT_ON_CITUS
 def test_a_mandate_rests_after_two_returns_in_a_row(handed_in: Desk, tmp_path: Path) -> None:
     path = _report(tmp_path, report(MESSAGE, claims=[Status(FIRST, "AM04")]))
     assert import_report(handed_in.books, path).returned[0].mandate is None
@@ -238,7 +231,6 @@ def test_a_mandate_that_is_resumed_begins_to_count_again(handed_in: Desk, tmp_pa
     assert import_report(handed_in.books, path).returned[0].mandate is None
 
 
-@NOT_ON_CITUS
 def test_a_debit_that_is_paid_between_two_returns_keeps_the_mandate_active(
     handed_in: Desk, tmp_path: Path
 ) -> None:
@@ -297,7 +289,6 @@ def test_the_entry_of_a_batch_pays_each_claim(handed_in: Desk, tmp_path: Path, n
 _NUMBERED = f"192?00SEPA?20{f'KREF+{MESSAGE}-CORE-FRST'[:27]}?21{f'KREF+{MESSAGE}-CORE-FRST'[27:]}"
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("text", [_NUMBERED, f"/TRTP/SEPA/PREF/{MESSAGE}-CORE-FRST/"])
 def test_the_entry_of_a_batch_in_mt940_pays_each_claim(
     handed_in: Desk, tmp_path: Path, text: str
@@ -335,7 +326,6 @@ def test_a_batch_of_another_sum_is_left_to_a_person(handed_in: Desk, tmp_path: P
     assert claims(handed_in, "status") == [("sent",), ("sent",)]
 
 
-@NOT_ON_CITUS
 def test_a_batch_without_what_was_refused_before_pays_the_rest(
     handed_in: Desk, tmp_path: Path
 ) -> None:
@@ -364,7 +354,6 @@ def test_a_return_in_a_statement_has_the_banks_fee(handed_in: Desk, tmp_path: Pa
     assert handed_in.everything() == before
 
 
-@NOT_ON_CITUS
 def test_a_return_without_a_reason_repeats_no_words_of_the_payer(
     handed_in: Desk, tmp_path: Path
 ) -> None:
@@ -403,7 +392,6 @@ def test_a_return_that_was_reported_before_is_known(handed_in: Desk, tmp_path: P
     assert len(handed_in.table("payments")) == 3
 
 
-@NOT_ON_CITUS
 def test_entries_that_do_not_fit_their_claim_are_left_to_a_person(
     handed_in: Desk, tmp_path: Path
 ) -> None:
@@ -426,7 +414,6 @@ def test_one_file_can_collect_and_return_a_claim(handed_in: Desk, tmp_path: Path
     assert accounts(handed_in)["bank"] == 1284
 
 
-@NOT_ON_CITUS
 def test_a_fee_for_a_batch_is_that_of_its_first_payments(handed_in: Desk, tmp_path: Path) -> None:
     entry = batch("23.68", MESSAGE)
     path = written(tmp_path, entry)

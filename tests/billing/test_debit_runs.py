@@ -21,7 +21,6 @@ from tests.bank_files.camt_files import IBAN
 from tests.billing import debits
 from tests.billing.bureau import begin, money, number_of, order, pay, refused, shown, use_currency
 from tests.billing.debits import DAY, PAYERS, claims, file_of, held, run, sign
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -79,7 +78,6 @@ def test_nothing_is_paid_by_handing_in(collector: Desk) -> None:
     assert money(collector, one) == {}
 
 
-@NOT_ON_CITUS
 def test_an_invoice_is_with_the_bank_once(collector: Desk) -> None:
     sign(collector)
     order(collector)
@@ -107,7 +105,6 @@ def test_the_file_has_the_same_bytes_whatever_changes_afterwards(collector: Desk
     assert file_of(collector) == before
 
 
-@NOT_ON_CITUS
 def test_the_older_format_is_written_where_the_bank_wants_it(collector: Desk) -> None:
     sign(collector)
     order(collector)
@@ -118,7 +115,6 @@ def test_the_older_format_is_written_where_the_bank_wants_it(collector: Desk) ->
     )
 
 
-@NOT_ON_CITUS
 def test_the_first_claim_of_a_mandate_is_told_from_the_following(collector: Desk) -> None:
     sign(collector)
     order(collector)
@@ -162,7 +158,6 @@ def test_a_mandate_that_rests_or_has_ended_is_not_debited(collector: Desk) -> No
     )
 
 
-@NOT_ON_CITUS
 def test_what_was_paid_in_part_is_collected_for_the_rest(collector: Desk) -> None:
     sign(collector)
     one = order(collector)
@@ -171,7 +166,6 @@ def test_what_was_paid_in_part_is_collected_for_the_rest(collector: Desk) -> Non
     assert claims(collector, "cents") == [(284,)]
 
 
-@NOT_ON_CITUS
 def test_what_is_open_again_of_a_collected_invoice_is_handed_in_again(collector: Desk) -> None:
     """decisions, "What is handed in again"."""
     sign(collector)
@@ -185,7 +179,6 @@ def test_what_is_open_again_of_a_collected_invoice_is_handed_in_again(collector:
     assert claims(collector, "cents", "status") == [(284, "paid"), (1000, "sent")]
 
 
-@NOT_ON_CITUS
 def test_a_dry_run_says_the_same_and_stores_nothing(collector: Desk) -> None:
     sign(collector)
     order(collector)
@@ -195,7 +188,6 @@ def test_a_dry_run_says_the_same_and_stores_nothing(collector: Desk) -> None:
     assert debit_runs.run(collector.books, DAY).sentence == said.sentence
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize(
     ("day", "said"),
     [
@@ -223,7 +215,6 @@ def test_a_run_needs_euros_and_a_creditor(collector: Desk) -> None:
     )
 
 
-@NOT_ON_CITUS
 def test_collecting_pays_each_invoice_by_a_payment_of_its_own(collector: Desk) -> None:
     sign(collector)
     sign(collector, 2)
@@ -248,7 +239,6 @@ def test_collecting_pays_each_invoice_by_a_payment_of_its_own(collector: Desk) -
     )
 
 
-@NOT_ON_CITUS
 def test_a_run_is_collected_on_a_day_that_has_come(collector: Desk) -> None:
     sign(collector)
     order(collector)

@@ -11,7 +11,6 @@ from masthead.errors import BadInput, NotFound
 from tests.billing.bureau import order, refused
 from tests.billing.outboxes import begin_mail
 from tests.billing.outboxes import outbox as mails_of
-from tests.long import NOT_ON_CITUS
 from tests.mail.mailboxes import ORDINARY, report
 from tests.mail.servers import post_office
 
@@ -59,7 +58,6 @@ def test_the_same_bounce_again_changes_nothing_even_after_a_release(
     assert bureau.everything() == before
 
 
-@NOT_ON_CITUS
 def test_a_mail_that_was_passed_on_and_came_back_is_known_by_its_id(
     bureau: Desk, tmp_path: Path
 ) -> None:
@@ -89,7 +87,6 @@ def test_an_address_to_which_nothing_was_sent_is_only_reported(
     assert bureau.everything() == before
 
 
-@NOT_ON_CITUS
 def test_a_dry_run_holds_nothing(bureau: Desk, tmp_path: Path) -> None:
     (tmp_path / "1.eml").write_bytes(report(ADA, send_to_ada(bureau)))
     before = bureau.everything()
@@ -97,7 +94,6 @@ def test_a_dry_run_holds_nothing(bureau: Desk, tmp_path: Path) -> None:
     assert bureau.everything() == before
 
 
-@NOT_ON_CITUS
 def test_what_is_not_on_hold_cannot_be_released(bureau: Desk) -> None:
     with pytest.raises(NotFound, match="the address is not on hold"):
         held_addresses.release(bureau.books, ADA)
@@ -138,7 +134,6 @@ def test_mails_are_tried_again_or_cancelled_only_where_that_is_right(bureau: Des
     assert refused(bureau, outbox.cancel, [1]) == f"{NAMED} was sent: nothing was changed"
 
 
-@NOT_ON_CITUS
 def test_a_folder_that_is_not_there_is_refused(bureau: Desk, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no file or folder"):
         held_addresses.read_bounces(bureau.books, tmp_path / "none")

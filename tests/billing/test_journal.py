@@ -13,7 +13,6 @@ from masthead.store.billing.journal import deferred_at_begin
 from tests.billing import ledger
 from tests.billing.ledger import BEGUN, EBB, TIDE, entry, revenue
 from tests.billing.sums import check_sums
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -45,7 +44,6 @@ def balances(desk: Desk, day: str | None = None) -> dict[str, tuple[int, int]]:
     return {str(row[1]): (int(row[2] or 0), int(row[3] or 0)) for row in report.rows}
 
 
-@NOT_ON_CITUS
 def test_what_is_earned_is_an_entry_for_each_day_and_publication(desk: Desk) -> None:
     """decisions, "What the journal derives"."""
     revenue(desk, (TIDE, "earned", 999, "2026-10-14"), (TIDE, "received", 999, "2026-11-01"))
@@ -91,7 +89,6 @@ def test_billing_begins_with_what_is_owed_to_readers(desk: Desk) -> None:
     assert not journal.check(desk.books).wrong
 
 
-@NOT_ON_CITUS
 def test_the_journal_agrees_with_the_books_on_each_day(filled: Desk) -> None:
     for day in ("2026-10-15", "2026-10-21", "2026-10-28", "2026-11-03", "2026-11-28", None):
         assert journal.check(filled.books, day).wrong == []
@@ -138,7 +135,6 @@ def test_the_check_finds_what_does_not_agree(filled: Desk, sql: str, named: str)
     assert found.sentence.startswith("the journal does not agree with the books: ")
 
 
-@NOT_ON_CITUS
 def test_an_account_that_does_not_bill_has_no_journal(desk: Desk) -> None:
     desk.connection.change("DELETE FROM billing")
     with pytest.raises(MastheadError, match="account 1 does not bill its orders"):
@@ -184,7 +180,6 @@ def test_a_day_is_in_the_fiscal_year_that_began_before_it() -> None:
     assert fiscal_year_of("2026-07-01", 7) == "2026-07-01"
 
 
-@NOT_ON_CITUS
 def test_the_sums_of_the_rows_hold(filled: Desk) -> None:
     """The other tests of billing use this check; here it is asked of rows written by hand."""
     check_sums(filled)

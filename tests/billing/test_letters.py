@@ -26,7 +26,6 @@ from masthead.loading.letter_pdfs import (
 )
 from tests.billing.bureau import TODAY, order
 from tests.documents.shown import lines_of, pages_of
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +47,6 @@ def _break(desk: Desk, folder: Path, template: str) -> None:
     billing_settings.set_values(desk.books, {"templates": str(folder)})
 
 
-@NOT_ON_CITUS
 def test_a_new_reader_is_welcomed_once(bureau: Desk, tmp_path: Path) -> None:
     order(bureau, 1, is_paid=True)
     (page,) = _written(bureau, "welcome", tmp_path / "one.pdf")
@@ -75,7 +73,6 @@ def test_a_new_reader_is_welcomed_once(bureau: Desk, tmp_path: Path) -> None:
     assert "Dear Ben Ames," in page
 
 
-@NOT_ON_CITUS
 def test_the_letters_of_a_day_are_written_again_with_the_same_bytes(
     bureau: Desk, tmp_path: Path
 ) -> None:
@@ -98,7 +95,6 @@ def test_a_gift_names_the_payer_and_goes_to_the_reader(bureau: Desk, tmp_path: P
     assert {"Dear Ada Ames,", "Reader Ben Ames"} <= set(page)
 
 
-@NOT_ON_CITUS
 def test_an_old_subscription_is_not_welcomed(bureau: Desk, tmp_path: Path) -> None:
     order(bureau, 1)
     bureau.to("2026-05-16")
@@ -109,7 +105,6 @@ def test_an_old_subscription_is_not_welcomed(bureau: Desk, tmp_path: Path) -> No
         letters.due(bureau.books, "welcome", since="2026-05-17")
 
 
-@NOT_ON_CITUS
 def test_a_cancelling_is_confirmed_with_what_is_paid_back(bureau: Desk, tmp_path: Path) -> None:
     order(bureau, 1, is_paid=True)
     done = cancelling.cancel(bureau.books, 1, refund=True)
@@ -214,7 +209,6 @@ def test_a_reader_without_an_address_is_named_and_left_out(bureau: Desk) -> None
     assert bureau.table("letters") == []
 
 
-@NOT_ON_CITUS
 def test_an_erased_reader_gets_no_letter(bureau: Desk) -> None:
     order(bureau, 1, is_paid=True)
     erasure.erase(bureau.books, 1, "refund")

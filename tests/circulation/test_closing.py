@@ -18,7 +18,7 @@ from masthead.books.issues import Grace, MailingList
 from masthead.circulation.earned_share import share
 from masthead.errors import BadInput, NotFound
 from tests.circulation.serving import Closing, Reader, Term, Verdict, next_term, verdict
-from tests.long import NOT_ON_CITUS, examples
+from tests.long import examples
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -164,7 +164,6 @@ def test_an_issue_is_delivered_out_of_the_oldest_term(desk: Desk) -> None:
     balances(desk)
 
 
-@NOT_ON_CITUS
 def test_an_issue_that_cannot_be_closed_is_named(desk: Desk) -> None:
     """circulation, "Close", and "Issues close in the order of their dates"."""
     with pytest.raises(BadInput, match=r"Tide no. 4 .* before Tide no. 3 \(2026-03-01\)"):

@@ -13,7 +13,6 @@ from masthead.circulation.opening import Choices
 from masthead.errors import BadInput, MastheadError
 from masthead.store import audit
 from tests.circulation.desk import Desk, at_desk
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,7 +120,6 @@ def test_grace_asks_for_the_last_issue_and_not_for_the_end_in_the_file(
     assert issues.close(desk.books, 4, grace).entries == 1
 
 
-@NOT_ON_CITUS
 def test_a_delivered_issue_and_all_before_it_are_closed(desk: Desk) -> None:
     """Otherwise it could be delivered again, or be closed after a later one."""
     subscribe(desk, 1, issues=4)
@@ -242,7 +240,6 @@ def test_a_dry_run_has_the_balances_and_changes_nothing(desk: Desk) -> None:
     assert desk.everything() != before
 
 
-@NOT_ON_CITUS
 def test_books_are_opened_once(desk: Desk) -> None:
     open_books(desk.books)
     before = desk.everything()

@@ -14,7 +14,6 @@ from masthead.store import audit, commits
 from masthead.store.books.ids import next_ids
 from masthead.store.books.operation import Operation, operation
 from tests.circulation.desk import ACTOR, Desk, at_desk
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +109,6 @@ def test_a_change_that_no_partner_sees_makes_an_entry_and_no_commit(desk: Desk) 
     assert said(desk) == [(ACTOR, desk.account_id, "product 1 added")]
 
 
-@NOT_ON_CITUS
 def test_what_changes_nothing_and_says_nothing_has_no_entry(desk: Desk) -> None:
     before = desk.rows(COMMITS)
     with operation(desk.store, desk.account_id, ACTOR):
@@ -148,7 +146,6 @@ def test_day_and_time_are_in_the_account_s_time_zone(desk: Desk) -> None:
         assert (books.today, books.now) == ("2026-03-02", "2026-03-02 01:00:00")
 
 
-@NOT_ON_CITUS
 def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk) -> None:
     """circulation, "Two modes of an account"."""
     with desk.store.writer() as database, database.transaction():
@@ -162,7 +159,6 @@ def test_without_books_an_operation_names_the_command_that_opens_them(desk: Desk
             pass
 
 
-@NOT_ON_CITUS
 def test_an_unknown_account_is_not_found(desk: Desk) -> None:
     for begun in (operation(desk.store, 9, ACTOR), Books(desk.store, 9).read()):
         with pytest.raises(NotFound, match="no account 9"), begun:

@@ -10,7 +10,6 @@ from masthead.books import issues, orders, payments, refunds
 from masthead.books.issues import Grace
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import MastheadError
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +119,6 @@ def money(desk: Desk) -> list[tuple[int, str, int, str]]:
     return [(row["term_id"], row["kind"], row["cents"], row["booked_on"]) for row in rows]
 
 
-@NOT_ON_CITUS
 def test_an_order_begins_a_subscription(desk: Desk) -> None:
     """circulation, "Order" and "First issue"."""
     placed = place(desk, order(ADA, Item(YEAR), is_paid=True, payment_type="check", notes="hello"))
@@ -265,7 +263,6 @@ def test_a_first_issue_before_the_newest_closed_one_is_refused(desk: Desk) -> No
     )
 
 
-@NOT_ON_CITUS
 def test_a_renewal_after_a_gap_begins_with_the_next_issue(desk: Desk) -> None:
     """circulation, "First issue"."""
     place(desk, order(ADA, Item(FREE)))

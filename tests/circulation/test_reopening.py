@@ -11,7 +11,6 @@ from masthead.books import catalogue, issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from tests.circulation.desk import Desk, at_desk
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +59,6 @@ def state(desk: Desk) -> tuple[str, str, str, list[int]]:
     return row["begins_on"], row["date_expired"], row["unearned_revenue"], left
 
 
-@NOT_ON_CITUS
 def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk: Desk) -> None:
     """rules, "Reopening and an order since"."""
     issues.close(desk.books, 2)
@@ -74,7 +72,6 @@ def test_an_order_since_stays_and_begins_with_the_issue_that_is_open_again(desk:
     assert (begins, others) == ("2026-02-01", [*closed[1:]])
 
 
-@NOT_ON_CITUS
 def test_what_is_taken_back_is_taken_back_where_it_was_booked(desk: Desk) -> None:
     """rules, "What a reopening takes back": what was on credit was earned by the payment."""
     placed = orders.place(desk.books, Order(Person(1), [Item(1, is_new=True)]))

@@ -12,7 +12,7 @@ from openpyxl import load_workbook
 from masthead.circulation.expiry_report import Expiring, Schedule, expiries
 from masthead.circulation.tables import Series
 from tests.circulation.small_books import BOOKS
-from tests.long import NOT_ON_CITUS, SHORT_ON_SQLITE
+from tests.long import SHORT_ON_SQLITE
 from tests.servers import import_files, masthead
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def table(books: str, *report: object, folder: Path) -> list[list[str]]:
         return list(csv.reader(file))[1:]
 
 
-@NOT_ON_CITUS
 def test_the_press_run_counts_copies_by_type_and_country(books: str) -> None:
     """circulation, "Reports": main list and gap list; paid + grace + other = copies."""
     done = masthead("report", "press-run", 11, "--account=1", "--day=2025-11-30", database=books)
@@ -78,7 +77,6 @@ def test_the_press_run_counts_copies_by_type_and_country(books: str) -> None:
     )
 
 
-@NOT_ON_CITUS
 def test_the_press_run_tells_grace_from_paid(books: str, tmp_path: Path) -> None:
     rows = table(books, "press-run", 10, folder=tmp_path)
     assert rows == [
@@ -89,7 +87,6 @@ def test_the_press_run_tells_grace_from_paid(books: str, tmp_path: Path) -> None
     ]
 
 
-@NOT_ON_CITUS
 def test_a_report_of_a_past_day_leaves_out_the_gap_list_that_came_later(
     books: str, tmp_path: Path
 ) -> None:
@@ -97,7 +94,6 @@ def test_a_report_of_a_past_day_leaves_out_the_gap_list_that_came_later(
     assert rows[-1] == ["all", "", "3", "5", "5", "0", "0"]
 
 
-@NOT_ON_CITUS
 def test_the_circulation_comes_from_that_of_the_issue_before(books: str, tmp_path: Path) -> None:
     """circulation, "Reports": the issue before + additions - removals = this one."""
     empty = [""] * 5
@@ -130,7 +126,6 @@ def test_the_first_issue_with_a_list_has_no_issue_before_it(books: str) -> None:
     assert "additions" in done.stdout
 
 
-@NOT_ON_CITUS
 def test_the_liability_adds_up_by_publication_and_month(books: str, tmp_path: Path) -> None:
     """circulation, "Reports": opening + received - earned - refunded = closing.
 
@@ -187,7 +182,6 @@ def test_a_report_is_summed_up_in_sentences_that_say_what_was_zero(books: str) -
         assert sentences in masthead("report", *report, "--account=1", database=books).stdout
 
 
-@NOT_ON_CITUS
 def test_an_expiring_subscription_is_listed_with_its_last_issue(books: str, tmp_path: Path) -> None:
     """circulation, "Reports": the expected expiries that the subscriptions have."""
     assert table(books, "expiries", folder=tmp_path) == [
@@ -224,7 +218,6 @@ def test_expiries_are_drawn_by_month_and_publication() -> None:
     assert chart.series == (Series("Weekly", (5, 0, 0)), Series("Tide", (0, 5, 7)))
 
 
-@NOT_ON_CITUS
 def test_the_expiries_of_a_past_day_come_from_what_was_there(books: str, tmp_path: Path) -> None:
     """rules, "The expiries of a past day".
 
@@ -242,7 +235,6 @@ def test_the_expiries_of_a_past_day_come_from_what_was_there(books: str, tmp_pat
     ]
 
 
-@NOT_ON_CITUS
 def test_reckoned_from_terms_and_deliveries_expiry_is_that_of_the_subscriptions(
     books: str, tmp_path: Path
 ) -> None:
@@ -251,7 +243,6 @@ def test_reckoned_from_terms_and_deliveries_expiry_is_that_of_the_subscriptions(
     assert then == table(books, "expiries", folder=tmp_path)
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize(
     ("day", "first"),
     [
@@ -298,7 +289,6 @@ def test_a_report_is_drawn_too(books: str, tmp_path: Path, ending: str) -> None:
         assert done.stdout.splitlines()[0] in drawn.decode()
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -315,7 +305,6 @@ def test_bad_usage_is_one_sentence(books: str, arguments: tuple[str, ...], said:
     assert done.stdout == ""
 
 
-@NOT_ON_CITUS
 def test_a_day_that_is_still_to_come_has_no_report(books: str) -> None:
     for report in REPORTS:
         day = "--day=2999-01-01"
@@ -325,7 +314,6 @@ def test_a_day_that_is_still_to_come_has_no_report(books: str) -> None:
         assert done.stdout == ""
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -368,7 +356,6 @@ def test_what_has_no_report_is_said(books: str, arguments: tuple[object, ...], s
     assert done.stderr == said
 
 
-@NOT_ON_CITUS
 def test_an_account_without_books_has_no_reports(books: str, store: Store) -> None:
     """circulation, "Two modes of an account"."""
     database = store.copy_database(books, "no-books")
@@ -390,7 +377,6 @@ def test_the_books_of_another_account_are_not_counted(
         assert table(database, *report, folder=tmp_path) == table(books, *report, folder=tmp_path)
 
 
-@NOT_ON_CITUS
 def test_a_report_s_file_has_no_formulas(store: Store, tmp_path: Path) -> None:
     """rules, "Exports for spreadsheets"."""
     database = store.new_database("formulas")

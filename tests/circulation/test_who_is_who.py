@@ -18,7 +18,6 @@ from masthead.store.books import similar_readers
 from masthead.store.books.operation import operation
 from masthead.store.books.reports import counting, lists_of, served
 from tests.circulation.desk import ACTOR, Desk
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from masthead.store.database import Value
@@ -170,7 +169,6 @@ def test_a_renewal_code_names_its_reader_and_stays_so_when_merged(desk: Desk) ->
         assert place(desk, merged).subscriber_id == 1
 
 
-@NOT_ON_CITUS
 def test_an_order_for_another_person_is_a_gift_by_default(desk: Desk) -> None:
     """decisions, "Who gives a gift"."""
     place(desk, OTTO, Item(YEAR, recipient=Person(last_name="Fox", address=at("8 A"))))
@@ -182,7 +180,6 @@ def test_an_order_for_another_person_is_a_gift_by_default(desk: Desk) -> None:
     assert gifts(desk) == [(1, 1), (0, 0), (1, 1), (1, 1), (0, 0)]
 
 
-@NOT_ON_CITUS
 def test_a_part_of_an_address_is_refused_and_replaces_none(desk: Desk) -> None:
     """circulation, "Addresses" (C11)."""
     city = Person(email="c@x.example", last_name="City", address=at("10 A"))

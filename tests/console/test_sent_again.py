@@ -37,7 +37,6 @@ from tests.circulation.desk import at_desk
 from tests.circulation.two_readers import fill
 from tests.console.bookkeeping import put_entries
 from tests.console.browser import PASSWORD, SIGN_IN, input_values, serving_console, text_of
-from tests.long import NOT_ON_CITUS
 from tests.readers_pages import free_title
 
 if TYPE_CHECKING:
@@ -406,7 +405,6 @@ def entries(desk: Desk) -> int:
     return len(desk.connection.rows("SELECT at FROM audit"))
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("name", CASES)
 def test_a_form_that_is_sent_again_leads_to_where_it_led(
     desk: Desk, browser: Browser, name: str

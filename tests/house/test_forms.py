@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import long
-from tests.house import slow
+from tests.house import citus, slow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,10 +38,16 @@ def test_each_file_whose_long_tests_ci_runs_has_some() -> None:
 
 def test_each_slow_test_is_there() -> None:
     """decisions, "Which tests `make test` leaves out"."""
-    for node_id in long.SLOW:
-        file, _, name = node_id.partition("::")
-        text = (ROOT / file).read_text("utf-8")
-        assert re.search(rf"^(async )?def {name}\(", text, re.MULTILINE), node_id
+    assert [each for each in long.SLOW if not is_there(each)] == []
+
+
+def is_there(node_id: str) -> bool:
+    """Return whether the file of a test has its function."""
+    file, _, name = node_id.partition("[")[0].partition("::")
+    path = ROOT / file
+    return path.exists() and bool(
+        re.search(rf"^(async )?def {name}\(", path.read_text("utf-8"), re.MULTILINE)
+    )
 
 
 def test_a_slow_test_runs_in_ci_and_where_its_file_is_named() -> None:
@@ -107,13 +114,49 @@ def test_what_leaves_its_second_database_to_citus_runs_there() -> None:
 def test_only_what_would_run_on_citus_is_left_out_there() -> None:
     """decisions, "Which tests run on Citus, too"."""
     arguments = of_citus()
-    marked = [
-        path.relative_to(ROOT).as_posix()
-        for path in ROOT.glob("tests/*/test_*.py")
-        if "\n@NOT_ON_CITUS\n" in path.read_text("utf-8")
+    files = {each.partition("::")[0] for each in long.LEFT_OUT_ON_CITUS}
+    assert [path for path in sorted(files) if not runs(path, arguments)] == []
+
+
+def test_each_test_that_is_left_out_on_citus_is_there() -> None:
+    """decisions, "Which tests run on Citus, too"."""
+    assert len(long.LEFT_OUT_ON_CITUS) > 100
+    assert [each for each in long.LEFT_OUT_ON_CITUS if not is_there(each)] == []
+
+
+@given(st.dictionaries(st.text("ab", max_size=3), st.sets(st.integers(0, 20), max_size=6)))
+def test_those_that_are_chosen_run_all_that_others_run(runs: Mapping[str, set[object]]) -> None:
+    """decisions, "Which tests run on Citus, too"."""
+    found = citus.chosen(runs)
+    everything = set().union(*runs.values())
+    assert set().union(*(runs[name] for name in found)) == everything
+    for name in found:
+        assert set().union(*(runs[other] for other in found - {name})) != everything
+
+
+def test_a_function_is_left_out_or_some_of_its_tests() -> None:
+    """decisions, "Which tests run on Citus, too"."""
+    tests = ["t::a[1]", "t::a[2]", "t::b[1]", "t::b[2]", "t::c", "t::two_wait[1]", "t::two_wait[2]"]
+    lines = citus.left_out(tests, {"t::a[2]", "t::c"})
+    assert [*lines] == ["t::a[1]", "t::b", "t::two_wait[2]"]
+
+
+def test_two_statements_that_differ_by_their_values_are_one() -> None:
+    """decisions, "Which tests run on Citus, too"."""
+    sent = [
+        ("t::a", "s1", "INSERT INTO terms (a, b) VALUES (1, 'x'), (2, 'y')"),
+        ("t::a", "s1", "INSERT INTO terms (a, b) VALUES (3, 'it''s')"),
+        ("t::b", "s2", "SELECT a FROM terms WHERE b IN ($1, $2)"),
+        ("t::b", "s1", "UPDATE orders SET a = 4"),
     ]
-    assert len(marked) > 10
-    assert [path for path in marked if not runs(path, arguments)] == []
+    first, second, pair, *rest = citus.read(map(json.dumps, sent))
+    assert first == second == ("t::a", "INSERT INTO terms (a, b) VALUES (1, '?')")
+    assert pair == ("t::a", (("INSERT", "terms"), ("INSERT", "terms")))
+    assert rest == [
+        ("t::b", "SELECT a FROM terms WHERE b IN (1)"),
+        ("t::b", "UPDATE orders SET a = 1"),
+        ("t::b", (("INSERT", "terms"), ("UPDATE", "orders"))),
+    ]
 
 
 def of_citus() -> list[str]:

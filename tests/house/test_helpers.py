@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ def test_the_page_names_each_helper_module() -> None:
 # What `make check` leaves out.
 
 TRIED = """
-import os, subprocess
+import os, subprocess, threading
 import pytest
 
 @pytest.fixture
@@ -45,6 +46,20 @@ def test_whose_fixture_starts_one(process):
 def test_that_forks():
     os.fork()
 
+def test_that_catches_it():
+    try:
+        os.fork()
+    except BaseException:
+        pass
+
+@pytest.mark.filterwarnings("ignore")
+def test_whose_thread_starts_one():
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(subprocess.run(["true"]).returncode))
+    thread.start()
+    thread.join()
+    assert codes == [0]
+
 def test_that_starts_none():
     pass
 """
@@ -56,11 +71,22 @@ def test_without_processes_a_test_that_starts_one_is_left_out(tmp_path: Path) ->
         "from tests.no_processes import forbid_processes as pytest_configure\n"
     )
     (tmp_path / "test_tried.py").write_text(TRIED)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", f"--rootdir={tmp_path}", str(tmp_path)],
+    printed = _run_pytest("-q", f"--rootdir={tmp_path}", str(tmp_path))
+    assert "1 passed, 5 skipped" in printed, printed
+
+
+def test_without_processes_no_test_fails_for_a_process_that_its_server_starts() -> None:
+    """CONTRIBUTING, "make check": a server of the test makes documents in other processes."""
+    files = ("documents/test_templates.py", "readers_pages/test_documents.py")
+    printed = _run_pytest("-q", "--no-processes", *(f"tests/{name}" for name in files))
+    assert re.search(r"^\d+ passed, \d+ skipped", printed, re.MULTILINE), printed
+
+
+def _run_pytest(*arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-    )
-    assert "1 passed, 3 skipped" in done.stdout, done.stdout
+    ).stdout

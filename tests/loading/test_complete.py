@@ -15,7 +15,7 @@ from masthead.store import erasing
 from masthead.store.books.ownership import BOOKS
 from tests.loading.changed import marked_since, noted_since, stamps_of
 from tests.loading.publisher import SMALL
-from tests.long import NOT_ON_CITUS, SHORT_ON_SQLITE
+from tests.long import SHORT_ON_SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,6 @@ def test_complete_files_with_all_rows_change_nothing(small: Publisher) -> None:
     assert (small.everything(), small.commit_count()) == (before, commits)
 
 
-@NOT_ON_CITUS
 def test_a_subscriber_who_is_missing_gets_a_delete_date_and_keeps_everything_else(
     small: Publisher,
 ) -> None:
@@ -206,7 +205,6 @@ def test_many_references_are_counted(publisher: Publisher) -> None:
     assert lines[100:] == ["and 30 more such references", "nothing was changed"]
 
 
-@NOT_ON_CITUS
 def test_tables_without_a_file_stay(small: Publisher) -> None:
     before = small.everything()
     small.load_complete({"purchases.csv": header("purchases.csv")})
@@ -309,7 +307,6 @@ def test_of_many_rows_without_a_key_the_first_are_named(small: Publisher, tmp_pa
     assert "the keys of these rows, and perhaps of others, cannot be read" in advice
 
 
-@NOT_ON_CITUS
 def test_without_reject_the_problems_of_the_rows_are_listed(small: Publisher) -> None:
     lines = refusal(small, {"addresses.csv": f"{header('addresses.csv')}x,1,Salem,97301\n"})
     assert lines[0].startswith("addresses.csv:2: address_id: ")
@@ -334,7 +331,6 @@ def test_an_incomplete_load_restores_no_subscriber(small: Publisher) -> None:
     assert small.table("subscribers")[1]["delete_date"]
 
 
-@NOT_ON_CITUS
 def test_a_delete_date_of_a_file_stays_when_complete_files_have_no_such_column(
     small: Publisher,
 ) -> None:
@@ -376,7 +372,6 @@ def test_an_export_with_its_erasures_is_a_complete_load(small: Publisher) -> Non
     assert small.everything() == before
 
 
-@NOT_ON_CITUS
 def test_accounts_are_never_complete(small: Publisher) -> None:
     """rules, "What complete files are"."""
     folder = small.write({"accounts.csv": "account_id\n77\n"})

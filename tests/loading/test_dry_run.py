@@ -13,7 +13,6 @@ from masthead.store import audit, loads
 from masthead.store.dry_run_diff import HIDDEN, Shown
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import NOT_ON_CITUS
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ def run_dry(publisher: Publisher, files: Mapping[str, str], options: Options) ->
         assert state() == before
 
 
-@NOT_ON_CITUS
 def test_it_counts_what_the_load_then_does_and_changes_nothing(small: Publisher) -> None:
     """rules, "Dry runs"."""
     dry = run_dry(small, NIGHT, Options())
@@ -79,7 +77,6 @@ def test_an_empty_account_shows_all_as_new(publisher: Publisher) -> None:
     assert len(dry.shown) == sum(count.inserted for count in dry.counts.values())
 
 
-@NOT_ON_CITUS
 def test_it_shows_new_rows_and_what_changes_from_which_value_to_which(small: Publisher) -> None:
     """rules, "Dry runs"; new rows first, by key, and no digest of a password."""
     shown = run_dry(small, NIGHT, Options(show=20)).shown
@@ -213,7 +210,6 @@ def test_the_command_prints_rows_without_characters_that_a_terminal_acts_on(
     ]
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("words", [("--show=3",), ("--dry-run", "--show=101")])
 def test_rows_are_shown_by_a_dry_run_alone_and_few(
     unchanged: Publisher, words: tuple[str, ...]
@@ -224,7 +220,6 @@ def test_rows_are_shown_by_a_dry_run_alone_and_few(
     assert "--show" in done.stderr
 
 
-@NOT_ON_CITUS
 def test_accounts_have_no_dry_run(unchanged: Publisher) -> None:
     folder = unchanged.write({"accounts.csv": "account_id\n404\n"})
     done = masthead("import", folder, "--dry-run", database=unchanged.url, exit_status=2)

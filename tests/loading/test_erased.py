@@ -12,7 +12,7 @@ from masthead.errors import BadInput
 from masthead.store import erasing
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, personal_values
 from tests.loading.records import publishers
-from tests.long import NOT_ON_CITUS, examples
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
 
 
-@NOT_ON_CITUS
 def test_the_same_files_again_change_nothing(person: Publisher) -> None:
     """rules, "Personal data: later loads": the nightly file still has the person."""
     erase(person)
@@ -84,7 +83,6 @@ def test_a_row_that_moves_to_the_erased_is_blanked_and_one_that_leaves_is_not_fi
     assert [record["city"] for record in person.table("addresses")] == ["Dover", None]
 
 
-@NOT_ON_CITUS
 def test_the_delete_date_stays(person: Publisher) -> None:
     """rules, "Personal data: later loads"."""
     person.load({"subscribers.csv": "subscriber_id,delete_date\n1,2026-01-02 03:04:05\n"})

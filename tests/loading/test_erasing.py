@@ -13,7 +13,6 @@ from masthead.store.books.ownership import BOOKS
 from masthead.store.staging import DERIVED
 from tests.loading.person import DIGEST, NUMBER, PERSON, WORD, erase, personal_values
 from tests.loading.publisher import Publisher
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,7 +165,6 @@ def test_the_digest_of_another_system_goes_too(person: Publisher) -> None:
         assert set(database.rows(loaded, id=person.account_id)) == {(None,)}
 
 
-@NOT_ON_CITUS
 def test_an_export_holds_nothing_of_it(person: Publisher) -> None:
     """decisions, "Personal data: erasing"."""
     assert WORD.encode() in b"".join(person.exported().values())
@@ -242,7 +240,6 @@ def test_what_was_kept_of_the_logins_with_the_email_goes_too(person: Publisher) 
         assert set(rows) == kept[others][table]
 
 
-@NOT_ON_CITUS
 def test_who_does_not_exist_cannot_be_erased(person: Publisher) -> None:
     before = person.everything()
     with pytest.raises(NotFound, match="has no subscriber 99"):
@@ -278,7 +275,6 @@ def test_what_cannot_be_recorded_is_not_done(person: Publisher) -> None:
 # Moving to another database, and files of the erased.
 
 
-@NOT_ON_CITUS
 def test_who_is_erased_stays_so_where_an_export_is_loaded(
     person: Publisher, new_publisher: Callable[[], Publisher]
 ) -> None:
@@ -323,7 +319,6 @@ def test_a_file_of_erasures_alone_erases_what_is_stored(person: Publisher) -> No
     assert person.table("subscribers")[1]["email"] == "ben@example.org"
 
 
-@NOT_ON_CITUS
 def test_who_is_erased_before_any_load_brings_the_subscriber_stays_so(
     publisher: Publisher,
 ) -> None:

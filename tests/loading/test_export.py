@@ -17,14 +17,13 @@ from masthead.loading.export import CHANGES_THROUGH, export, harmless
 from masthead.store import commits
 from tests.loading.publisher import SMALL, Publisher
 from tests.loading.records import publishers
-from tests.long import NOT_ON_CITUS, examples
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 
-@NOT_ON_CITUS
 def test_every_table_is_a_file_with_all_its_columns(small: Publisher) -> None:
     exported = small.exported()
     assert list(exported) == sorted(f"{name}.csv" for name in TABLES_BY_NAME)
@@ -33,7 +32,6 @@ def test_every_table_is_a_file_with_all_its_columns(small: Publisher) -> None:
         assert header.split(",") == [column.name for column in table.columns]
 
 
-@NOT_ON_CITUS
 def test_an_account_without_data_exports_headers(publisher: Publisher) -> None:
     assert all(content.count(b"\n") == 1 for content in publisher.exported().values())
 
@@ -45,14 +43,12 @@ def test_rows_stand_in_the_order_of_their_keys(small: Publisher) -> None:
     assert [line.split(",")[0] for line in lines] == ["1", "2", "9", "10", "100"]
 
 
-@NOT_ON_CITUS
 def test_an_export_loaded_again_changes_nothing(small: Publisher) -> None:
     commits = small.commit_count()
     small.load(small.exported())
     assert small.commit_count() == commits
 
 
-@NOT_ON_CITUS
 def test_an_export_replaces_an_earlier_one_and_leaves_no_unfinished_file(
     small: Publisher, tmp_path: Path
 ) -> None:
@@ -65,7 +61,6 @@ def test_an_export_replaces_an_earlier_one_and_leaves_no_unfinished_file(
     }
 
 
-@NOT_ON_CITUS
 def test_the_time_beside_the_files_is_that_from_which_the_feed_goes_on(
     small: Publisher, tmp_path: Path
 ) -> None:
@@ -78,7 +73,6 @@ def test_the_time_beside_the_files_is_that_from_which_the_feed_goes_on(
     assert written == f"{format_moment(newest + 1)}\n"
 
 
-@NOT_ON_CITUS
 def test_an_unknown_account_and_a_folder_that_cannot_be_are_refused(
     small: Publisher, tmp_path: Path
 ) -> None:
@@ -89,7 +83,6 @@ def test_an_unknown_account_and_a_folder_that_cannot_be_are_refused(
         export(small.store, tmp_path / "taken" / "out", account_id=small.account_id)
 
 
-@NOT_ON_CITUS
 def test_the_small_publisher_comes_back_byte_for_byte(
     small: Publisher, new_publisher: Callable[[], Publisher]
 ) -> None:
@@ -163,7 +156,6 @@ def cells(small: Publisher, folder: Path, *, for_spreadsheets: bool) -> list[str
         return [row["source"] for row in csv.DictReader(lines)]
 
 
-@NOT_ON_CITUS
 def test_no_cell_is_a_formula_where_the_files_are_for_a_spreadsheet(
     small: Publisher, tmp_path: Path
 ) -> None:
@@ -177,7 +169,6 @@ def test_no_cell_is_a_formula_where_the_files_are_for_a_spreadsheet(
     assert shown[2:] == [f"'{text}" for text in FORMULAS] + HARMLESS
 
 
-@NOT_ON_CITUS
 def test_numbers_stay_numbers_for_a_spreadsheet(small: Publisher, tmp_path: Path) -> None:
     """rules, "Exports for spreadsheets": -1 is unlimited issues, not a formula."""
     exact, shown = tmp_path / "exact", tmp_path / "shown"

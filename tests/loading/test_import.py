@@ -13,7 +13,6 @@ from masthead.loading.load import load
 from masthead.store.books.ownership import BOOKS
 from masthead.store.merging import Counts
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +43,6 @@ def test_rows_of_one_table_may_stand_in_several_files(publisher: Publisher) -> N
     assert loaded.counts == {"subscribers": Counts(3, 0, 0)}
 
 
-@NOT_ON_CITUS
 def test_the_same_files_again_change_nothing_and_make_no_commit(small: Publisher) -> None:
     commits, stored = small.commit_count(), small.everything()
     loaded = small.load(SMALL)
@@ -54,7 +52,6 @@ def test_the_same_files_again_change_nothing_and_make_no_commit(small: Publisher
     assert small.everything() == stored
 
 
-@NOT_ON_CITUS
 def test_a_load_that_changes_something_makes_one_commit(small: Publisher) -> None:
     commits = small.commit_count()
     small.load({"subscribers.csv": "subscriber_id,source\n1,web\n2,web\n"})
@@ -81,7 +78,6 @@ def test_what_is_inserted_changed_and_unchanged_is_counted(small: Publisher) -> 
     assert loaded.rejected == {}
 
 
-@NOT_ON_CITUS
 def test_nothing_is_deleted(small: Publisher) -> None:
     """decisions, "Rows that a file no longer has"."""
     small.load({name: content.splitlines()[0] + "\n" for name, content in SMALL.items()})
@@ -89,7 +85,6 @@ def test_nothing_is_deleted(small: Publisher) -> None:
     assert small.table("mailing_list_entries")
 
 
-@NOT_ON_CITUS
 def test_a_column_that_the_file_lacks_stays_as_it_is(small: Publisher) -> None:
     small.load({"subscribers.csv": "subscriber_id,source\n1,web\n"})
     ada = small.table("subscribers")[0]
@@ -98,7 +93,6 @@ def test_a_column_that_the_file_lacks_stays_as_it_is(small: Publisher) -> None:
     assert ada["source"] == "web"
 
 
-@NOT_ON_CITUS
 def test_an_empty_cell_takes_a_value_away(small: Publisher) -> None:
     small.load({"subscribers.csv": "subscriber_id,email\n1,\n"})
     assert small.table("subscribers")[0]["email"] is None
@@ -118,7 +112,6 @@ def test_a_missing_flag_bool_or_double_is_false_or_zero(publisher: Publisher) ->
     assert publisher.table("addresses")[0]["verified"] == 0
 
 
-@NOT_ON_CITUS
 def test_of_a_password_only_the_digest_is_kept(publisher: Publisher) -> None:
     digest = hashlib.md5("pässword".encode(), usedforsecurity=False).hexdigest()
     publisher.load({"subscribers.csv": "subscriber_id,password\n1,pässword\n2,\n"})
@@ -205,7 +198,6 @@ def test_the_greatest_values_are_kept(publisher: Publisher) -> None:
     assert publisher.table("list_downloads")[0]["count"] == -(2**63)
 
 
-@NOT_ON_CITUS
 def test_data_need_an_account_that_exists(publisher: Publisher) -> None:
     folder = publisher.write(SMALL)
     with pytest.raises(BadUsage, match="say whose data it is"):
@@ -214,7 +206,6 @@ def test_data_need_an_account_that_exists(publisher: Publisher) -> None:
         load(publisher.store, [folder], account_id=999_999)
 
 
-@NOT_ON_CITUS
 def test_accounts_are_loaded_by_themselves(publisher: Publisher) -> None:
     folder = publisher.write({**SMALL, "accounts.csv": "account_id\n5\n"})
     with pytest.raises(BadUsage, match="load accounts first, by themselves"):

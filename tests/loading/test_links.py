@@ -13,7 +13,6 @@ from masthead.loading.load import Options, load
 from masthead.loading.order_files import read_orders
 from tests.loading.test_deliveries import fill
 from tests.loading.workbooks import workbook
-from tests.long import NOT_ON_CITUS
 from tests.servers import masthead
 
 if TYPE_CHECKING:
@@ -38,7 +37,6 @@ def loaded(publisher: Publisher, *paths: Path, options: Options | None = None) -
     load(publisher.store, paths, account_id=publisher.account_id, options=options or Options())
 
 
-@NOT_ON_CITUS
 def test_every_link_in_a_delivery_is_refused(
     unchanged: Publisher, foreign: Path, tmp_path: Path
 ) -> None:
@@ -81,7 +79,6 @@ def test_pipes_and_devices_are_refused_and_nobody_waits_for_them(
         read_orders([folder / "subscribers.csv"])
 
 
-@NOT_ON_CITUS
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
 def test_a_hard_link_to_a_file_of_somebody_else_is_refused(
     unchanged: Publisher, foreign: Path, tmp_path: Path
@@ -117,7 +114,6 @@ def test_an_account_folder_a_mapping_and_a_marker_are_no_links_either(
     assert found.marker_at is None
 
 
-@NOT_ON_CITUS
 def test_bad_rows_are_not_written_through_a_link(small: Publisher, tmp_path: Path) -> None:
     elsewhere = fill(tmp_path / "elsewhere", {})
     (tmp_path / "bad").symlink_to(elsewhere)
@@ -127,7 +123,6 @@ def test_bad_rows_are_not_written_through_a_link(small: Publisher, tmp_path: Pat
     assert not [*elsewhere.iterdir()]
 
 
-@NOT_ON_CITUS
 def test_a_first_line_without_a_header_is_not_shown(unchanged: Publisher, tmp_path: Path) -> None:
     """The value can be a secret that was put into the wrong place."""
     secret = "0123456789abcdef" * 4

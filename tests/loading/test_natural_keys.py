@@ -12,7 +12,7 @@ from masthead.errors import BadInput
 from masthead.store.natural_keys import NaturalKeys, key_of
 from masthead.store.staging import staging_for
 from tests.loading.mapped import FLAT, FLAT_MAPPING, load_mapped, natural_keys, refusal
-from tests.long import NOT_ON_CITUS, ONLY_LONG, examples
+from tests.long import ONLY_LONG, examples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,6 @@ def test_a_reference_by_a_key_that_no_record_has_is_named_by_the_key(publisher: 
     ]
 
 
-@NOT_ON_CITUS
 def test_nothing_of_a_refused_load_stays(publisher: Publisher) -> None:
     """The ids that it would have given are given to others."""
     refusal(publisher, subscribers("K-1", "x" * 51), MAPPING)
@@ -81,7 +80,6 @@ def test_nothing_of_a_refused_load_stays(publisher: Publisher) -> None:
     assert ids(publisher) == {"K-2": 1}
 
 
-@NOT_ON_CITUS
 def test_a_key_keeps_its_id_when_its_record_was_rejected(
     publisher: Publisher, tmp_path: Path
 ) -> None:
@@ -91,7 +89,6 @@ def test_a_key_keeps_its_id_when_its_record_was_rejected(
     assert ids(publisher) == {"b": 2, "K-0": 3, "K-1": 1}
 
 
-@NOT_ON_CITUS
 def test_spaces_at_the_ends_of_a_key_do_not_count_and_letter_case_does(
     publisher: Publisher,
 ) -> None:
@@ -127,7 +124,6 @@ def test_the_database_has_the_digest_of_a_key_and_not_the_key(publisher: Publish
     assert "ada" not in str(rows)
 
 
-@NOT_ON_CITUS
 def test_accounts_have_keys_of_their_own(new_publisher: Callable[[], Publisher]) -> None:
     one, two = new_publisher(), new_publisher()
     load_mapped(one, subscribers("K-1", "K-2"), MAPPING)
@@ -174,7 +170,6 @@ def test_a_load_that_another_one_overtook_is_refused(publisher: Publisher) -> No
     assert natural_keys(publisher) == []
 
 
-@NOT_ON_CITUS
 def test_no_id_is_given_beyond_the_largest(publisher: Publisher) -> None:
     publisher.load({"subscribers.csv": f"subscriber_id\n{2**63 - 2}\n"})
     (line,) = refusal(publisher, subscribers("K-1"), MAPPING)

@@ -15,7 +15,6 @@ from masthead.store.account_removal import remove_account
 from masthead.store.removing import remove_records
 from tests.later import knowing
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +47,6 @@ def open_as_later(publisher: Publisher) -> None:
         publisher.store.check()
 
 
-@NOT_ON_CITUS
 def test_a_load_that_began_before_a_migration_changes_nothing_after_it(old: Publisher) -> None:
     """rules, "Who changes a schema"."""
     folder = old.write({"publications.csv": "publication_id,name\n3,Spring\n"})

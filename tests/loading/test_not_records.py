@@ -13,7 +13,7 @@ from masthead.loading.batches import Batch
 from masthead.loading.load import Options, load
 from masthead.loading.not_records import lone_cells, without_others
 from tests.loading.mapped import load_mapped, refusal
-from tests.long import NOT_ON_CITUS, examples
+from tests.long import examples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +114,6 @@ def test_such_rows_of_a_mapped_file_are_problems_and_make_no_reader(
         load_mapped(publisher, {"s.csv": lost}, MAPPING, complete=True, reject=tmp_path / "r")
 
 
-@NOT_ON_CITUS
 def test_such_rows_of_a_plain_file_are_problems_too(small: Publisher) -> None:
     """rules, "Rows that are no records": a number in the column of the key makes no difference."""
     content = "subscriber_id,last_name\n1,Ada\nsubscriber_id,last_name\nTotal,1\n"
@@ -145,7 +144,6 @@ def test_a_line_with_one_value_is_found_and_no_other(
     assert lone_cells(of_rows(rows), used) == expected
 
 
-@NOT_ON_CITUS
 def test_titles_between_records_and_rows_that_are_left_out_are_told(publisher: Publisher) -> None:
     """rules, "Rows that are no records"; docs/mapping.md, "Conditions"."""
     left_out = MAPPING.replace("[files.t", 'except = { Name = ["Ben"] }\n[files.t')

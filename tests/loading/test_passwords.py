@@ -10,7 +10,6 @@ import pytest
 from masthead.store.merging import Counts
 from tests.loading.mapped import load_mapped, refusal
 from tests.loading.test_mapping import of_subscribers
-from tests.long import NOT_ON_CITUS
 from tests.store.test_passwords import DIGESTS
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ def load_digests(publisher: Publisher, *digests: str) -> Counts:
     return loaded.counts["subscribers"]
 
 
-@NOT_ON_CITUS
 def test_a_digest_of_md5_becomes_the_password_md5_and_others_are_kept(
     publisher: Publisher,
 ) -> None:
@@ -70,7 +68,6 @@ def test_what_a_login_has_replaced_is_no_change_in_the_next_file(publisher: Publ
     assert stored(publisher) == [(None, PHPASS), (None, "$argon2id$2")]
 
 
-@NOT_ON_CITUS
 def test_a_row_has_one_of_the_columns(publisher: Publisher) -> None:
     rows = f"subscriber_id,password_md5,password_hash\n1,{MD5},\n2,{MD5},{BCRYPT}\n"
     problem = publisher.problem({"subscribers.csv": rows})
@@ -78,7 +75,6 @@ def test_a_row_has_one_of_the_columns(publisher: Publisher) -> None:
     assert problem == f"{place}{sentence}: a subscriber has one of them"
 
 
-@NOT_ON_CITUS
 def test_no_message_shows_a_digest(publisher: Publisher) -> None:
     """rules, "Values that are refused"."""
     for column, text in (

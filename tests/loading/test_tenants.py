@@ -11,7 +11,6 @@ from masthead.contract.records import TABLES
 from masthead.store.books.ownership import BOOKS
 from tests.loading.conftest import new_account
 from tests.loading.publisher import SMALL, WITH_BOOKS
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +37,6 @@ def stranger(
     return publisher
 
 
-@NOT_ON_CITUS
 def test_the_same_ids_and_codes_in_two_accounts_are_different_records(
     small: Publisher, neighbour: Publisher
 ) -> None:
@@ -92,7 +90,6 @@ def test_a_row_cannot_refer_to_another_accounts_record(
         assert name in BOOKS or unchanged.table(name)
 
 
-@NOT_ON_CITUS
 def test_an_export_holds_only_its_account(small: Publisher, neighbour: Publisher) -> None:
     neighbour.load({"subscribers.csv": "subscriber_id,email\n7,only@example.org\n"})
     assert b"only@example.org" not in b"".join(small.exported().values())

@@ -19,7 +19,7 @@ from masthead.store import account_removal, accounts, audit, commits, erasing, r
 from masthead.store.books.ownership import BOOKS
 from tests.api.callers import ENTITIES, Caller
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import NOT_ON_CITUS, ONLY_LONG
+from tests.long import ONLY_LONG
 from tests.servers import COMMAND_SECONDS_MAX, serving
 from tests.store.catalogue import columns, tables
 from tests.store.conftest import ON_SQLITE, opening
@@ -263,7 +263,6 @@ def test_requests_that_run_while_their_account_is_removed_get_403(
     assert "level='error'" not in server.output()
 
 
-@NOT_ON_CITUS
 def test_an_account_that_is_gone_has_no_position_and_is_not_stamped(opened: OpenStore) -> None:
     account_removal.remove_account(opened, 1)
     with opened.writer() as database, pytest.raises(AccountGone, match="account 1: it was removed"):
@@ -271,7 +270,6 @@ def test_an_account_that_is_gone_has_no_position_and_is_not_stamped(opened: Open
     commits.stamp_commits(opened, 1)
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("seconds", [-3_600, 0, 3_600])
 def test_the_epoch_of_a_number_used_again_begins_after_its_last_stamp(
     opened: OpenStore, clock: Clock, seconds: int
@@ -291,7 +289,6 @@ def test_the_epoch_of_a_number_used_again_begins_after_its_last_stamp(
     assert not position.is_stamp_awaited
 
 
-@NOT_ON_CITUS
 def test_a_number_that_was_never_used_begins_no_epoch(opened: OpenStore) -> None:
     accounts.add_account(opened, {"account_id": 3})
     with opened.writer() as database:

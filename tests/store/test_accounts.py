@@ -10,7 +10,6 @@ import pytest
 
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, commits, credentials
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from masthead.store import Store as OpenStore
@@ -29,13 +28,11 @@ def shown(store: OpenStore, account_id: int = 1) -> dict[str, int | str | None]:
         return accounts.settings_of(database, account_id)
 
 
-@NOT_ON_CITUS
 def test_credentials_lead_to_their_account_in_either_order(opened: OpenStore) -> None:
     assert owner(opened, "key-1", "login-1") == 1
     assert owner(opened, "login-2", "key-2") == 2
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize(
     ("user", "password"),
     [
@@ -55,7 +52,6 @@ def test_other_credentials_lead_nowhere(opened: OpenStore, user: str, password: 
     assert owner(opened, user, password) is None
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("setting", ["active", "api_active"])
 def test_an_account_that_is_not_active_cannot_be_entered(opened: OpenStore, setting: str) -> None:
     accounts.set_account(opened, 1, {setting: 0})
@@ -64,7 +60,6 @@ def test_an_account_that_is_not_active_cannot_be_entered(opened: OpenStore, sett
     assert owner(opened, "key-1", "login-1") == 1
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("name", ["api_key", "api_login"])
 def test_an_account_that_lacks_a_credential_cannot_be_entered(opened: OpenStore, name: str) -> None:
     accounts.set_account(opened, 1, {name: None})
@@ -72,7 +67,6 @@ def test_an_account_that_lacks_a_credential_cannot_be_entered(opened: OpenStore,
         assert owner(opened, user, password) is None
 
 
-@NOT_ON_CITUS
 def test_an_account_gets_credentials_of_its_own_and_the_time_it_was_made(
     opened: OpenStore,
 ) -> None:
@@ -86,7 +80,6 @@ def test_an_account_gets_credentials_of_its_own_and_the_time_it_was_made(
     assert (three["active"], three["api_active"], three["is_master"]) == (1, 1, 0)
 
 
-@NOT_ON_CITUS
 def test_an_id_that_is_taken_is_refused(opened: OpenStore) -> None:
     with pytest.raises(BadInput, match="account 1 exists already"):
         accounts.add_account(opened, {"account_id": 1, "company_name": "Other"})
@@ -128,7 +121,6 @@ def test_a_pair_that_works_the_other_way_round_is_refused(opened: OpenStore) -> 
     assert owner(opened, "login-1", "login-2") == 2
 
 
-@NOT_ON_CITUS
 def test_an_account_cannot_turn_its_own_pair_round(opened: OpenStore) -> None:
     """rules, "Credentials that are crosswise": the earlier pair would go on working."""
     with pytest.raises(BadInput, match="account 1 has this pair the other way round"):
@@ -138,7 +130,6 @@ def test_an_account_cannot_turn_its_own_pair_round(opened: OpenStore) -> None:
     assert owner(opened, "login-1", "key-1") == 1
 
 
-@NOT_ON_CITUS
 def test_a_former_pair_counts_as_long_as_it_works(opened: OpenStore, clock: Clock) -> None:
     """rules, "Credentials that are crosswise"."""
     accounts.rotate_credentials(opened, 1, overlap_us=3_600_000_000)
@@ -173,7 +164,6 @@ def test_of_two_crosswise_pairs_at_once_one_is_refused(opened: OpenStore) -> Non
     assert "has this pair the other way round" in refused[0]
 
 
-@NOT_ON_CITUS
 def test_a_key_that_is_its_own_login_is_a_pair_as_any(opened: OpenStore) -> None:
     """rules, "Credentials that are crosswise"."""
     accounts.set_account(opened, 1, {"api_key": "same", "api_login": "same"})
@@ -211,7 +201,6 @@ SAME: list[accounts.Values] = [
 ]
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("same", SAME, ids="+".join)
 def test_the_pair_that_is_there_already_changes_nothing(
     opened: OpenStore, same: accounts.Values
@@ -254,7 +243,6 @@ def test_a_caller_carries_its_pair_in_the_right_order_and_never_shows_it(
             assert "login-1" not in f"{caller}"
 
 
-@NOT_ON_CITUS
 def test_accounts_of_a_file_are_saved_all_or_none(opened: OpenStore) -> None:
     with pytest.raises(BadInput):
         accounts.save_accounts(opened, [{"account_id": 5}, {"account_id": 2, "api_key": "key-1"}])
@@ -280,7 +268,6 @@ def test_a_rotated_key_ends_the_old_one_at_once(opened: OpenStore) -> None:
     assert owner(opened, "key-2", "login-2") == 2
 
 
-@NOT_ON_CITUS
 def test_what_is_not_named_stays_as_it_is(opened: OpenStore) -> None:
     before = shown(opened)
     accounts.set_account(opened, 1, {"plan": "Premium"})
@@ -314,7 +301,6 @@ def test_hiding_digests_is_a_change_of_every_subscriber(opened: OpenStore, clock
         assert not accounts.hides_password_md5(database, 2)
 
 
-@NOT_ON_CITUS
 def test_accounts_are_listed_by_ascending_id(opened: OpenStore) -> None:
     for account_id in (30, 4):
         accounts.add_account(opened, {"account_id": account_id})

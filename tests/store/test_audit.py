@@ -9,7 +9,6 @@ import pytest
 from masthead.errors import BadInput, NotFound
 from masthead.store import accounts, audit, epochs, find_store
 from tests.later import knowing
-from tests.long import NOT_ON_CITUS
 from tests.store.conftest import START_US
 from tests.store.test_migrations import ADDS_A_COLUMN, numbers
 
@@ -49,7 +48,6 @@ def test_each_change_has_its_record_the_newest_last(opened: OpenStore, clock: Cl
     assert {entry.at for entry in others} == {START_US + 1}
 
 
-@NOT_ON_CITUS
 def test_records_are_found_by_account_and_time(opened: OpenStore, clock: Clock) -> None:
     accounts.rotate_credentials(opened, 1, by=ADA)
     accounts.rotate_credentials(opened, 2, by=ADA)
@@ -71,7 +69,6 @@ def test_what_was_done_to_no_single_account_is_kept_under_none(opened: OpenStore
     assert records(opened) == [(1, "read"), (None, "read all")]
 
 
-@NOT_ON_CITUS
 def test_what_is_refused_has_no_record(opened: OpenStore) -> None:
     """rules, "Who did what": neither exists without the other."""
     with pytest.raises(BadInput):

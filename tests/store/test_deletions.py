@@ -11,7 +11,6 @@ import pytest
 
 from masthead.store import accounts, deletions
 from tests.loading.publisher import SMALL
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
@@ -49,7 +48,6 @@ def is_noted(publisher: Publisher, entity: str, first: int) -> bool:
         return deletions.has_noted(database, entity, publisher.account_id, first)
 
 
-@NOT_ON_CITUS
 @each_entity
 def test_a_removed_record_is_listed_since_its_commit_and_not_later(
     publisher: Publisher, entity: str
@@ -93,7 +91,6 @@ def test_of_what_is_never_removed_nothing_is_listed(publisher: Publisher, entity
     assert not is_noted(publisher, entity, 0)
 
 
-@NOT_ON_CITUS
 def test_another_account_sees_no_change(publisher: Publisher) -> None:
     accounts.add_account(publisher.store, {"account_id": 2})
     remove_all(publisher, "orders")

@@ -28,7 +28,7 @@ from masthead.store.entitlement_keys import (
 )
 from masthead.store.entitlement_tokens import NOTHING_S, Token, life_s, sign, subject_of
 from masthead.store.secret import Secret
-from tests.long import NOT_ON_CITUS, ONE_SERVER
+from tests.long import ONE_SERVER
 from tests.servers import SECRET_KEY
 from tests.store.conftest import START_US, opening
 
@@ -83,7 +83,6 @@ def claims(store: OpenStore, token: str) -> dict[str, Any]:
     return found
 
 
-@NOT_ON_CITUS
 def test_without_a_key_nothing_signs_and_nothing_is_published(opened: OpenStore) -> None:
     """decisions, "Keys of entitlements"."""
     assert signs(opened) is None
@@ -107,7 +106,6 @@ def test_the_first_key_signs_at_once(opened: OpenStore) -> None:
     }
 
 
-@NOT_ON_CITUS
 def test_a_further_key_is_published_before_it_signs(opened: OpenStore, clock: Clock) -> None:
     """Sites keep the published keys for some minutes, so they would refuse its first tokens."""
     first = rotate(opened, 1).key
@@ -121,7 +119,6 @@ def test_a_further_key_is_published_before_it_signs(opened: OpenStore, clock: Cl
     assert key.key_id == second.key_id
 
 
-@NOT_ON_CITUS
 def test_the_earlier_key_is_published_until_its_last_token_has_ended(
     opened: OpenStore, clock: Clock
 ) -> None:
@@ -180,7 +177,6 @@ def test_readers_keep_their_ids_and_the_issuer_stays(opened: OpenStore, clock: C
     assert (changed["sub"], changed["iss"]) == (before["sub"], "other")
 
 
-@NOT_ON_CITUS
 def test_a_reader_has_another_id_in_another_account(opened: OpenStore) -> None:
     rotate(opened, 1)
     rotate(opened, 2)
@@ -192,7 +188,6 @@ def test_a_reader_has_another_id_in_another_account(opened: OpenStore) -> None:
     assert all(len(each) == 32 for each in ids)
 
 
-@NOT_ON_CITUS
 def test_the_keys_are_sealed_and_nothing_shows_them(opened: OpenStore) -> None:
     rotate(opened, 1)
     key = signs(opened)
@@ -228,7 +223,6 @@ def test_stopped_it_has_no_key(opened: OpenStore) -> None:
     assert stop(opened, 1, by=BY) == 0
 
 
-@NOT_ON_CITUS
 def test_no_keys_for_an_account_that_is_not_there(opened: OpenStore) -> None:
     for change in (partial(rotate, opened, 9), partial(stop, opened, 9)):
         with pytest.raises(NotFound, match="there is no account 9") as refusal:
@@ -236,7 +230,6 @@ def test_no_keys_for_an_account_that_is_not_there(opened: OpenStore) -> None:
         assert refusal.value.code == "unknown_account"
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize("issuer", ["", " x", "x ", "a\nb", "x" * 201])
 def test_an_issuer_is_printable_and_not_too_long(opened: OpenStore, issuer: str) -> None:
     with pytest.raises(BadInput, match="the issuer has 1 to 200 printable characters"):

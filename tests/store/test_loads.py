@@ -13,7 +13,6 @@ from masthead.loading.load import Options, load
 from masthead.store import erasing, loads, open_store
 from masthead.store.audit import Actor
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import NOT_ON_CITUS
 from tests.servers import as_server
 
 if TYPE_CHECKING:
@@ -104,14 +103,12 @@ def test_a_good_load_is_recorded_with_its_counts(publisher: Publisher, tmp_path:
     )
 
 
-@NOT_ON_CITUS
 def test_a_load_that_changes_nothing_is_a_good_one(publisher: Publisher) -> None:
     for _ in range(2):
         publisher.load(SMALL)
     assert [each.outcome for each in kept(publisher)] == ["good", "good"]
 
 
-@NOT_ON_CITUS
 def test_a_refused_load_is_recorded_with_the_first_line_of_its_reason(publisher: Publisher) -> None:
     """rules, "The record of loads"; also one whose folder holds nothing to load."""
     problem = "subscribers.csv:2: subscriber_id: "
@@ -122,7 +119,6 @@ def test_a_refused_load_is_recorded_with_the_first_line_of_its_reason(publisher:
     assert kept(publisher)[0].files == ["subscribers.csv"]
 
 
-@NOT_ON_CITUS
 def test_a_reason_is_kept_without_what_it_quotes(publisher: Publisher) -> None:
     """rules, "The record of loads": no erasure would find it here."""
     reason = refuse(publisher, {"subscribers.csv": "subscriber_id,Ada O'Hara\n1,2\n"})
@@ -157,7 +153,6 @@ def test_of_rows_that_differ_no_value_is_kept(publisher: Publisher, tmp_path: Pa
     assert reason == "people.csv:3: name (subscribers.last_name): 1 problem"
 
 
-@NOT_ON_CITUS
 def test_a_logged_reason_ends_at_a_quote_of_unknown_content(
     publisher: Publisher, tmp_path: Path
 ) -> None:
@@ -167,7 +162,6 @@ def test_a_logged_reason_ends_at_a_quote_of_unknown_content(
     assert refuse(publisher, files, Options(mapping=mapping)) == "bob…"
 
 
-@NOT_ON_CITUS
 def test_names_and_reasons_with_half_a_character_are_kept_escaped(publisher: Publisher) -> None:
     folder = publisher.write({})
     for name, content in (("caf\udce9.txt", ""), ("subscribers.csv", "subscriber_id\nx\n")):
@@ -179,7 +173,6 @@ def test_names_and_reasons_with_half_a_character_are_kept_escaped(publisher: Pub
     assert "caf\\udce9.txt" in found.reason
 
 
-@NOT_ON_CITUS
 def test_too_many_rejected_rows_are_a_refusal(publisher: Publisher, tmp_path: Path) -> None:
     options = Options(tmp_path / "bad", Limit.parse("0"))
     reason = refuse(publisher, {"subscribers.csv": "subscriber_id\n1\nx\n"}, options)
@@ -228,7 +221,6 @@ def test_loads_of_each_account_are_kept_by_themselves(publisher: Publisher, tmp_
     assert [(each.account_id, each.load_id) for each in everything] == [(1, 1), (2, 1), (1, 2)]
 
 
-@NOT_ON_CITUS
 def test_an_account_that_is_not_there_has_no_loads(publisher: Publisher) -> None:
     folder = publisher.write(SMALL)
     with pytest.raises(NotFound):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.store.login_candidates import DIGESTS_MAX, LoginMatch, login_candidates
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
@@ -77,7 +76,6 @@ def test_what_is_no_email_and_whom_the_publisher_deleted_have_none(readers: Publ
     assert match.secret != digest(1)
 
 
-@NOT_ON_CITUS
 def test_where_no_reader_has_a_digest_an_unknown_email_has_none(publisher: Publisher) -> None:
     for login in ("ada@example.org", "cleo@example.org"):
         assert by_digest(publisher, login) == []

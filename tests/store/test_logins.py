@@ -15,7 +15,6 @@ import pytest
 from masthead.errors import StoreUnavailable
 from masthead.store import logins, open_store
 from masthead.store.logins import ACCOUNT_US, KNOWN_US, LOGIN_US, Limits, attempt_of
-from tests.long import NOT_ON_CITUS
 from tests.store.conftest import ON_SQLITE, opening
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def test_a_login_is_refused_from_so_many_wrong_guesses_on(opened: OpenStore) -> 
     assert door.wait(account_id=2) == 0
 
 
-@NOT_ON_CITUS
 def test_the_window_slides_and_each_guess_leaves_it_by_itself(
     opened: OpenStore, clock: Clock
 ) -> None:
@@ -78,7 +76,6 @@ def test_the_window_slides_and_each_guess_leaves_it_by_itself(
     assert door.wait() == 60 * SECOND_US
 
 
-@NOT_ON_CITUS
 def test_the_same_wrong_guess_again_counts_once(opened: OpenStore, clock: Clock) -> None:
     """decisions, "Limits of the login check": a device with an old password locks no reader out."""
     door = Door(opened)
@@ -93,7 +90,6 @@ def test_the_same_wrong_guess_again_counts_once(opened: OpenStore, clock: Clock)
     assert door.wait() == LOGIN_US
 
 
-@NOT_ON_CITUS
 def test_an_account_is_refused_from_so_many_wrong_guesses_on(
     opened: OpenStore, clock: Clock
 ) -> None:
@@ -109,7 +105,6 @@ def test_an_account_is_refused_from_so_many_wrong_guesses_on(
     assert door.wait() == 0
 
 
-@NOT_ON_CITUS
 @pytest.mark.parametrize(
     ("limits", "wait", "others_wait"),
     [
@@ -135,7 +130,6 @@ def test_setting_the_clock_back_locks_no_reader_out(opened: OpenStore, clock: Cl
     assert door.wait() == LOGIN_US
 
 
-@NOT_ON_CITUS
 def test_failures_that_no_window_reaches_are_forgotten(opened: OpenStore, clock: Clock) -> None:
     door = Door(opened, Limits(100, 100))
     door.fail(*"abcdef")
@@ -151,7 +145,6 @@ def failures(store: OpenStore) -> list[tuple[int, str, str, int]]:
         return database.rows("SELECT * FROM login_failures")
 
 
-@NOT_ON_CITUS
 def test_neither_login_nor_password_is_kept(opened: OpenStore) -> None:
     """decisions, "Limits of the login check": keyed hashes, safe from guesses."""
     Door(opened).fail("correct horse", login="ada@example.org")
@@ -163,7 +156,6 @@ def test_neither_login_nor_password_is_kept(opened: OpenStore) -> None:
         assert attempt_of(other, 1, "ada@example.org", "correct horse").login != login
 
 
-@NOT_ON_CITUS
 def test_what_is_counted_outlives_the_server(opened: OpenStore, url: str, clock: Clock) -> None:
     """decisions, "Limits of the login check": across workers and restarts."""
     Door(opened).fail("a", "b", "c")
@@ -313,7 +305,6 @@ def test_what_a_guarded_account_counts_shows_nothing_afterwards(
         assert reader.log_in(email, "k") == "later"
 
 
-@NOT_ON_CITUS
 def test_what_is_kept_does_not_grow_with_the_guesses(opened: OpenStore) -> None:
     """rules, "A guarded account": one row for all that is refused anyway."""
     reader = Reader(opened)

@@ -10,7 +10,6 @@ from masthead.contract.records import TABLES, TABLES_BY_NAME
 from masthead.errors import BadInput, NotFound
 from masthead.store import audit, removing
 from tests.loading.changed import marked_since, noted_since, stamps_of
-from tests.long import NOT_ON_CITUS
 
 if TYPE_CHECKING:
     from tests.loading.publisher import Publisher
@@ -160,7 +159,6 @@ def test_a_record_that_another_one_needs_stays(
     assert summaries(publisher) == []
 
 
-@NOT_ON_CITUS
 def test_records_that_need_each_other_go_together(publisher: Publisher) -> None:
     assert remove(publisher, "list_downloads", (2,), (1,), (2,)) == {
         "mailing_list_entries": 1,
@@ -180,7 +178,6 @@ def test_a_record_that_is_not_there_is_named_and_nothing_goes(publisher: Publish
     assert publisher.everything() == before
 
 
-@NOT_ON_CITUS
 def test_an_account_that_is_not_there_is_said(publisher: Publisher) -> None:
     with pytest.raises(NotFound, match="there is no account 9"):
         removing.remove_records(publisher.store, 9, TABLES_BY_NAME["orders"], [(1,)])

@@ -18,7 +18,6 @@ from masthead.errors import BadInput, BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, credentials, find_store, open_store
 from masthead.store.secret import Secret
 from tests.later import knowing
-from tests.long import NOT_ON_CITUS
 from tests.servers import SECRET_KEY
 from tests.store.catalogue import tables
 from tests.store.conftest import ON_POSTGRESQL, START_US, opening
@@ -95,7 +94,6 @@ def test_the_same_secret_is_sealed_otherwise_each_time(opened: OpenStore) -> Non
 # Rotation
 
 
-@NOT_ON_CITUS
 def test_both_pairs_work_until_the_overlap_is_over(opened: OpenStore, clock: Clock) -> None:
     """rules, "Rotation of credentials"; what is shown is the new one."""
     accounts.rotate_credentials(opened, 1, overlap_us=24 * HOUR_US)
@@ -112,7 +110,6 @@ def test_both_pairs_work_until_the_overlap_is_over(opened: OpenStore, clock: Clo
     assert owner(opened, *new) == 1
 
 
-@NOT_ON_CITUS
 def test_a_pair_keeps_its_end_when_the_next_one_is_replaced(
     opened: OpenStore, clock: Clock
 ) -> None:
@@ -134,7 +131,6 @@ def test_a_pair_keeps_its_end_when_the_next_one_is_replaced(
     assert [pair.ends_at for pair in credentials.credentials_of(opened, 1)] == [None]
 
 
-@NOT_ON_CITUS
 def test_a_key_whose_time_is_not_over_is_taken(opened: OpenStore, clock: Clock) -> None:
     accounts.rotate_credentials(opened, 1, overlap_us=HOUR_US)
     with pytest.raises(BadInput, match="another account has this key"):
@@ -151,7 +147,6 @@ def test_an_account_may_go_back_to_its_old_pair(opened: OpenStore) -> None:
     assert [pair.ends_at for pair in credentials.credentials_of(opened, 1)] == [None]
 
 
-@NOT_ON_CITUS
 def test_the_same_pair_again_ends_no_other_one(opened: OpenStore) -> None:
     """A file of accounts that was exported, changed elsewhere, and is loaded back."""
     accounts.rotate_credentials(opened, 1, overlap_us=HOUR_US)
@@ -208,7 +203,6 @@ def test_the_last_use_of_each_pair_is_written_once_a_minute(
     assert used() == [clock.now, before]
 
 
-@NOT_ON_CITUS
 def test_a_use_that_could_not_be_written_is_written_later(opened: OpenStore, clock: Clock) -> None:
     uses = credentials.Uses()
     with opened.reader() as database:
@@ -315,7 +309,6 @@ def test_an_invalid_key_is_refused_with_the_command_that_makes_one(in_file: str,
     assert "g" * 64 not in str(refusal.value)
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_a_database_on_a_server_needs_a_key_and_says_how_to_make_one(
     url: str, monkeypatch: pytest.MonkeyPatch
@@ -327,7 +320,6 @@ def test_a_database_on_a_server_needs_a_key_and_says_how_to_make_one(
             use(url)
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_without_a_key_no_database_is_made_on_a_server(
     empty_url: str, monkeypatch: pytest.MonkeyPatch
@@ -341,7 +333,6 @@ def test_without_a_key_no_database_is_made_on_a_server(
     assert migrate(empty_url) == ["0001 start"]
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_a_database_on_a_server_is_not_migrated_with_the_key_of_another(
     opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
@@ -361,7 +352,6 @@ def test_fingerprints_of_other_parts_differ() -> None:
 # Another key
 
 
-@NOT_ON_CITUS
 def test_all_pairs_can_be_sealed_with_another_key(
     opened: OpenStore, url: str, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -413,7 +403,6 @@ def test_a_key_that_was_changed_is_not_changed_again(
         assert owner(again, *new) == 1
 
 
-@NOT_ON_CITUS
 def test_credentials_of_an_outdated_database_are_not_encrypted_again(
     opened: OpenStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -425,7 +414,6 @@ def test_credentials_of_an_outdated_database_are_not_encrypted_again(
         accounts.rekey(find_store(url), None)
 
 
-@NOT_ON_CITUS
 def test_a_lost_key_costs_all_accounts_their_credentials(
     opened: OpenStore, url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from psycopg import sql
 from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadUsage, MastheadError, StoreUnavailable
 from masthead.store import accounts, commits, credentials, epochs, find_store, logins, open_store
-from tests.long import NOT_ON_CITUS, ONE_SERVER
+from tests.long import ONE_SERVER
 from tests.postgres import name_of
 from tests.servers import as_server
 from tests.store.catalogue import GLOBAL_TABLES, STAGING_TABLES, TENANTS_TABLES_OF_A_SERVER
@@ -187,7 +187,6 @@ def test_a_server_locks_no_other_account(shared: OpenStore, owned: str, kind: st
             load.lock_stamps(2)
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_what_is_read_for_an_account_cannot_write_at_all(shared: OpenStore) -> None:
     def write_where_it_reads() -> None:
@@ -269,7 +268,6 @@ def test_a_server_starts_the_epoch_of_another_history(
         assert database.rows(histories) == before
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_a_server_counts_wrong_guesses_and_the_uses_of_pairs(
     opened: OpenStore, served: OpenStore, clock: Clock
@@ -304,7 +302,6 @@ def test_a_server_beats(opened: OpenStore, served: OpenStore) -> None:
         assert database.rows("SELECT beat_at FROM heartbeat") == [(START_US,)]
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_a_server_finds_an_account_by_its_credentials(served: OpenStore) -> None:
     """rules, "Wrong credentials": one question that is asked before an account speaks."""
@@ -336,7 +333,6 @@ def test_a_server_can_change_no_account(opened: OpenStore, served: OpenStore) ->
 # Two databases of one server.
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_the_servers_of_one_database_read_nothing_of_another(
     opened: OpenStore, owned: str, url: str, subtests: pytest.Subtests
@@ -353,7 +349,6 @@ def test_the_servers_of_one_database_read_nothing_of_another(
             session.execute("SELECT * FROM accounts_for_credentials('', '')")
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_a_server_of_another_database_is_refused_at_its_start(
     opened: OpenStore, owned: str, url: str
@@ -431,7 +426,6 @@ def test_a_user_whom_no_policy_binds_is_refused_with_the_name_of_the_role_to_use
     assert f"use the role {name_of(url)}_server of this database" in str(refusal.value)
 
 
-@NOT_ON_CITUS
 @ON_POSTGRESQL
 def test_the_owner_is_refused_as_a_server(opened: OpenStore) -> None:
     with pytest.raises(BadUsage, match=r"a server must not log in as \S+, for whom the walls"):

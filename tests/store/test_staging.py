@@ -23,7 +23,7 @@ from tests.loading.test_growth import (
     all_are_erased,
 )
 from tests.loading.working import counting
-from tests.long import NOT_ON_CITUS, ONE_SERVER, ONLY_LONG
+from tests.long import ONE_SERVER, ONLY_LONG
 from tests.store.catalogue import STAGING_TABLES
 from tests.store.conftest import ON_POSTGRESQL
 from tests.store.plans import load_in_steps
@@ -89,7 +89,6 @@ def now_id(publisher: Publisher) -> int:
 # What is left behind
 
 
-@NOT_ON_CITUS
 def test_a_load_leaves_no_staged_rows(publisher: Publisher) -> None:
     assert staged(publisher) == {}
     publisher.load({name: content.replace("Tide", "Ebb") for name, content in SMALL.items()})
@@ -191,7 +190,6 @@ def test_a_load_sees_nothing_that_another_one_has_staged(publisher: Publisher) -
     assert problem == "addresses.csv:2: subscriber_id: there is no subscriber 99"
 
 
-@NOT_ON_CITUS
 def test_loads_of_two_accounts_stage_their_rows_at_the_same_time(
     publisher: Publisher, tmp_path: Path
 ) -> None:

@@ -40,7 +40,7 @@ from masthead.store import (
 from masthead.store.postgresql import PostgresStore
 from masthead.store.postgresql_connection import PostgresStoreConnection
 from tests.loading.publisher import SMALL, Publisher
-from tests.long import NOT_ON_CITUS, ONE_SERVER
+from tests.long import ONE_SERVER
 from tests.servers import as_server
 from tests.store.catalogue import (
     OF_ENTITLEMENTS,
@@ -270,7 +270,6 @@ def test_only_a_master_sees_another_account_and_never_its_data(shared: OpenStore
     assert seen(is_master=False) == [2]
 
 
-@NOT_ON_CITUS
 def test_a_master_is_one_until_another_account_is_named(shared: OpenStore) -> None:
     """Within a transaction too, whose settings hold to its end."""
 
