@@ -221,6 +221,62 @@ def test_who_cancels_a_paid_subscription_says_that_the_payer_has_a_credit(
     assert "12.84 USD, of which tax 0.84 USD, is the payer's credit, by a credit note" in text
     assert "send the money yourself" not in text
 
+def test_cancelling_says_what_is_a_credit_and_what_is_sent_by_hand(
+    bureau: Desk, office: Office
+) -> None:
+    bureau.rows("DELETE FROM billing WHERE account_id = :account_id RETURNING account_id")
+    for payer in (1, 2):
+        order(bureau, payer, is_paid=True)
+    bureau.put("billing", billing_id=1, begun_on=TODAY)
+    order(bureau, 1, is_paid=True)
+    order(bureau, 3, is_paid=True)
+    browser = office.console.signed_in("manager")
+    wanted = {
+        1: (
+            "What was billed is the payer's credit; you send the rest yourself.",
+            "12.84 USD is the payer's credit, by a credit note: the next invoice uses it, or "
+            "finance pays it back; 12.84 USD is given back, you send it yourself.",
+        ),
+        2: (
+            "You send the money yourself.",
+            "12.84 USD is given back, of which tax 0.84 USD; you send the money yourself.",
+        ),
+        3: (
+            "It is the payer's credit.",
+            "12.84 USD, of which tax 0.84 USD, is the payer's credit, by a credit note: the next "
+            "invoice uses it, or finance pays it back.",
+        ),
+    }
+    typed = {"reason": "", "refund": "1"}
+    for key, (before, then) in wanted.items():
+        path = f"/subscriptions/{key}/cancel"
+        assert f"The next page says the sum. {before}" in said(browser, path)
+        later = text_of(send(browser, path, when="issue:6", **typed).text)
+        assert f"what is not delivered then is given back. {before}" in later
+        assert then in save(browser, path, when="now", **typed)
+
+
+def test_cancelling_says_that_a_deposit_is_a_credit(bureau: Desk, office: Office) -> None:
+    key = order(bureau)
+    pay(bureau, key, Incoming(500))
+    page = save(office.console.signed_in("manager"), "/subscriptions/1/cancel", when="now")
+    assert "5.00 USD is the payer's credit, by a credit note" in page
+
+
+def test_erasing_says_what_is_a_credit_and_what_is_sent_by_hand(
+    bureau: Desk, office: Office
+) -> None:
+    bureau.rows("DELETE FROM billing WHERE account_id = :account_id RETURNING account_id")
+    order(bureau, is_paid=True)
+    bureau.put("billing", billing_id=1, begun_on=TODAY)
+    order(bureau, 1, Item(bundle_id=1, copies=2), is_paid=True)
+    browser = office.console.signed_in("manager")
+    path = "/subscribers/1/erase"
+    answer = send(browser, path, name="Ada Ames", money="refund")
+    page = said(browser, answer.headers["location"])
+    assert "25.68 USD is the payer's credit: pay it back." in page
+    assert "12.84 USD is refunded: send it yourself." in page
+
 
 def test_a_refund_and_an_upheld_dispute_say_that_the_payer_has_a_credit(
     bureau: Desk, finance: Browser

@@ -11,7 +11,14 @@ from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted, single_spaced
 from masthead.contract.subscription_types import UNLIMITED
 from masthead.errors import BadInput
-from masthead.store.billing.ended import orders_of_subscription
+from masthead.store.billing.ended import (
+    Owners,
+    orders_of_subscription,
+    owners_of,
+    refunded_by_hand,
+)
+from masthead.store.billing.invoices import invoice_of_order
+from masthead.store.billing.payments import credit_of
 from masthead.store.billing.settings import is_billing
 from masthead.store.books import cancelling, catalogue, uncancelling
 from masthead.store.books.cancel_reasons import reasons
@@ -27,13 +34,15 @@ class Endings(NamedTuple):
     """How a subscription can be cancelled: the issues that can be the last one, and the reasons.
 
     Each issue has its id, name and date. ``newest`` is the date of the newest closed issue, and
-    ``at_end`` the last day if its issues are used up; None if there is none.
+    ``at_end`` the last day if its issues are used up; None if there is none. ``owners`` says what
+    becomes of money that is given back.
     """
 
     issues: list[tuple[int, str, str]]
     reasons: list[str]
     newest: str | None
     at_end: str | None
+    owners: Owners
 
 
 def endings(books: Books, subscription_id: int) -> Endings:
@@ -51,6 +60,7 @@ def endings(books: Books, subscription_id: int) -> Endings:
             [str(name) for _, name in reasons(reading)],
             found.newest_closed,
             last_day_of_terms(reading, subscription_id) if has_issues else None,
+            owners_of(reading, subscription_id),
         )
 
 
@@ -59,7 +69,8 @@ class Cancelled(NamedTuple):
 
     ``refunded`` is net, and ``tax`` goes back with it; the publisher keeps ``earned``. ``later``
     says when the subscription ends, if it has not ended yet; ``issues`` are then those left, and no
-    cents were booked.
+    cents were booked. ``credited`` is what became credit of payers, and ``by_hand`` the rest that
+    was given back, both with tax.
     """
 
     subscription_id: int
@@ -72,6 +83,8 @@ class Cancelled(NamedTuple):
     earned: int = 0
     later: str | None = None
     credit_notes: tuple[str, ...] = ()
+    credited: int = 0
+    by_hand: int = 0
 
     @property
     def sentence(self) -> str:
@@ -154,14 +167,28 @@ def cancel(
         if later is not None:
             cancelling.leave_campaign(change, subscription_id)
         else:
+            orders = orders_of_subscription(change, subscription_id) if is_billing(change) else []
+            credit = _credit(change, orders)
             refunded, tax, earned = cancelling.end_now(change, subscription_id)
-            done = done._replace(refunded=refunded, tax=tax, earned=earned)
-            orders = orders_of_subscription(change, subscription_id) if is_billing(change) else ()
             notes = credit_orders(change, mark, orders, name)
-            done = done._replace(credit_notes=tuple(each.number_text for each in notes))
+            done = done._replace(
+                refunded=refunded,
+                tax=tax,
+                earned=earned,
+                credit_notes=tuple(each.number_text for each in notes),
+                credited=_credit(change, orders) - credit,
+                by_hand=refunded_by_hand(change, subscription_id),
+            )
         change.touch([subscription_id])
         change.say(done.sentence)
     return done
+
+
+def _credit(change: Operation, orders: list[int]) -> int:
+    """Return the cents of credit that the payers of the invoices of orders have."""
+    found = [invoice_of_order(change, order_id) for order_id in orders]
+    payers = {invoice.subscriber_id for invoice in found if invoice is not None}
+    return sum(credit_of(change, payer) for payer in payers)
 
 
 def _reason(change: Operation, reason: str) -> str:

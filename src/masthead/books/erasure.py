@@ -24,7 +24,8 @@ Money = Literal["refund", "earn"]
 class Erased(NamedTuple):
     """What erasing did: the blanked rows by table, the subscriptions that ended, and cents.
 
-    ``refunded`` includes tax; somebody has to send the money itself.
+    ``refunded`` includes tax. ``credited`` is what became credit of payers, and ``by_hand`` what
+    somebody has to send.
     """
 
     subscriber_id: int
@@ -33,6 +34,8 @@ class Erased(NamedTuple):
     currency: str = ""
     refunded: int = 0
     earned: int = 0
+    credited: int = 0
+    by_hand: int = 0
 
     @property
     def sentence(self) -> str:
@@ -110,6 +113,8 @@ def erase(
             change.currency,
             sum(each.refunded + each.tax for each in done),
             sum(each.earned for each in done),
+            sum(each.credited for each in done),
+            sum(each.by_hand for each in done),
         )
         inside.say_for_all(erased.sentence)
     if not leave_traces:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from masthead.books import Books, cancelling, open_items, subscriptions
+from masthead.books import Books, cancelling, subscriptions
 from masthead.books.cancelling import Cancelled, Endings
 from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
@@ -38,7 +38,6 @@ def _to_cancel(books: Books, key: int) -> State:
         **state,
         "endings": cancelling.endings(books, key),
         "currency": books.currency,
-        "bills": open_items.bills(books),
     }
 
 
@@ -53,7 +52,6 @@ def _fields_to_cancel(state: State) -> Sequence[Field]:
     ]
     if found.at_end:
         options.append(("end", f"When its issues are used up: {day_in_words(found.at_end)}"))
-    then = "It is the payer's credit." if state["bills"] else "You send the money yourself."
     return (
         Field("when", "When", "radios", options=options),
         Field("reason", "Reason", "choice", options=[("", ""), *((n, n) for n in found.reasons)]),
@@ -61,10 +59,19 @@ def _fields_to_cancel(state: State) -> Sequence[Field]:
             "refund",
             "Refund what is not delivered, with its share of the tax",
             "check",
-            f"Otherwise the money is kept. The next page says the sum. {then}",
+            f"Otherwise the money is kept. The next page says the sum. {_then(found)}".rstrip(),
             action=Action.REFUND,
         ),
     )
+
+
+def _then(found: Endings) -> str:
+    """Return what becomes of the money of a subscription that is given back."""
+    if found.owners.is_billed and found.owners.is_earlier:
+        return "What was billed is the payer's credit; you send the rest yourself."
+    if found.owners.is_billed:
+        return "It is the payer's credit."
+    return "You send the money yourself." if found.owners.is_earlier else ""
 
 
 def _issue(name: str, day: str) -> str:
@@ -103,9 +110,9 @@ def _told(state: State, done: Cancelled, when: str) -> str:
         ends = f"ends after {_issue(name, day_in_words(day))}"
     said = f"{name_of(state)} {ends}"
     if done.later and when != "end":
-        given = "the payer's credit then" if state["bills"] else "given back"
-        money = given if done.is_refund else "kept"
-        return f"{said}; what is not delivered then is {money}"
+        if not done.is_refund:
+            return f"{said}; what is not delivered then is kept"
+        return f"{said}; what is not delivered then is given back. {_then(found)}".rstrip()
     if done.credit_notes:
         return f"{said}; {_credited(state, done)}"
     if done.refunded:
@@ -120,14 +127,19 @@ def _told(state: State, done: Cancelled, when: str) -> str:
 
 def _credited(state: State, done: Cancelled) -> str:
     """Return what the credit notes of a cancelling give, in an account that bills."""
-    if not done.refunded:
-        return "a credit note takes back what is not delivered, so that it is not owed"
     currency = str(state["currency"])
-    return (
-        f"{in_currency(done.refunded + done.tax, currency)}, of which tax "
-        f"{in_currency(done.tax, currency)}, is the payer's credit, by a credit note: the next "
-        "invoice uses it, or finance pays it back"
-    )
+    said = "a credit note takes back what is not delivered, so that it is not owed"
+    if done.credited:
+        tax = ""
+        if done.credited == done.refunded + done.tax:
+            tax = f", of which tax {in_currency(done.tax, currency)},"
+        said = (
+            f"{in_currency(done.credited, currency)}{tax} is the payer's credit, by a credit note: "
+            "the next invoice uses it, or finance pays it back"
+        )
+    if done.by_hand:
+        said += f"; {in_currency(done.by_hand, currency)} is given back, you send it yourself"
+    return said
 
 
 def _to_undo(books: Books, key: int) -> State:

@@ -3,6 +3,7 @@
 from starlette.responses import Response
 
 from masthead.books import erasure, subscribers
+from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
@@ -35,8 +36,10 @@ def erase(request: PageRequest) -> Response:
         subscribers.names(inside, key)  # refuses a reader who was merged meanwhile
         done = erasure.erase(inside, key, money, leave_traces=True)
     said = "The reader is erased."
-    if done.refunded:
-        said += " You send the money of the refund yourself."
+    if done.credited:
+        said += f" {in_currency(done.credited, done.currency)} is the payer's credit: pay it back."
+    if done.by_hand:
+        said += f" {in_currency(done.by_hand, done.currency)} is refunded: send it yourself."
     try:
         request.store.vacuum_after_erase()
     except MastheadError as error:

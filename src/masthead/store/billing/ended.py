@@ -3,8 +3,10 @@
 The functions run in an operation.
 """
 
+from typing import NamedTuple
+
 from masthead.store.books.ids import next_ids
-from masthead.store.books.operation import Operation
+from masthead.store.books.operation import Operation, Reading
 
 
 def orders_of_subscription(books: Operation, subscription_id: int) -> list[int]:
@@ -61,5 +63,58 @@ def given_back_without_invoice(books: Operation, since: int) -> int:
                 WHERE v.account_id = :account_id AND v.order_id = i.order_id)
         """,
         since=since,
+    )
+    return cents or 0
+
+
+class Owners(NamedTuple):
+    """Whose money the terms of a subscription that have not ended hold: 0 or 1 for each.
+
+    ``is_billed``: a term was billed. ``is_earlier``: a term was paid and never billed, such as
+    before billing began.
+    """
+
+    is_billed: int
+    is_earlier: int
+
+
+_OF_TERM = """
+    LEFT JOIN order_items AS i
+        ON i.account_id = :account_id AND i.order_item_id = t.order_item_id
+    LEFT JOIN invoices AS v ON v.account_id = :account_id AND v.order_id = i.order_id
+        AND v.kind <> 'credit_note'
+    """
+
+
+def owners_of(books: Reading, subscription_id: int) -> Owners:
+    """Return whether the money of a subscription was billed, was paid without a bill, or both."""
+    found = books.row_as(
+        Owners,
+        f"""
+        SELECT coalesce(max(CASE WHEN v.invoice_id IS NOT NULL THEN 1 ELSE 0 END), 0),
+            coalesce(max(CASE WHEN v.invoice_id IS NULL AND t.paid_on IS NOT NULL
+                THEN 1 ELSE 0 END), 0)
+        FROM terms AS t {_OF_TERM}
+        WHERE t.account_id = :account_id AND t.subscription_id = :key AND t.ended_at IS NULL
+            AND t.price > 0
+        """,
+        key=subscription_id,
+    )
+    assert found is not None
+    return found
+
+
+def refunded_by_hand(books: Operation, subscription_id: int) -> int:
+    """Return the cents, with tax, that a cancelling gave back of terms that were never billed."""
+    cents = books.value_as(
+        int,
+        f"""
+        SELECT CAST(coalesce(sum(e.refunded + e.tax), 0) AS BIGINT)
+        FROM terms AS t JOIN cancelled_terms AS e
+            ON e.account_id = :account_id AND e.term_id = t.term_id
+            {_OF_TERM}
+        WHERE t.account_id = :account_id AND t.subscription_id = :key AND v.invoice_id IS NULL
+        """,
+        key=subscription_id,
     )
     return cents or 0
