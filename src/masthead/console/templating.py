@@ -37,7 +37,7 @@ def _environment() -> Environment:
         moment=_moment,
         type_in_words=type_in_words,
         number=_number,
-        who=_who,
+        who=who,
         word=_word,
     )
     return made
@@ -90,7 +90,7 @@ def _number(value: int | None) -> str:
     return "" if value is None else f"{value:,}"
 
 
-def _who(user_name: str | None) -> str:
+def who(user_name: str | None) -> str:
     """Return the name of a person; for ``root`` of a computer, what people call that user."""
     return "the administrator" if user_name == "root" else user_name or "unknown"
 

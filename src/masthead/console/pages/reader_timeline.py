@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from masthead.books.reader import Events, Note, OrderRow, Reader
 from masthead.circulation.amounts import in_currency, stored_cents
-from masthead.console.templating import day_in_words, days_in_words
+from masthead.console.templating import day_in_words, days_in_words, who
 from masthead.contract.moments import second_in
 from masthead.contract.printable import counted
 
@@ -37,6 +37,7 @@ _SHOWN_ELSEWHERE = re.compile(
     r"again, with the next file"
 )
 _ORDER = re.compile(r"^order (\d+) (of subscriber|was paid)")
+_READER = re.compile(r"reader (\d+)")
 _TERM = re.compile(r" \(term \d+[^)]*\)|; terms? [\d, ]+")
 _MERGED = re.compile(r"(subscriber|subscription)( \d+ is merged into) (?=\d)")
 _NUMBERED = re.compile(
@@ -73,7 +74,7 @@ def timeline(reader: Reader, currency: str, may_correct: Callable[[Note], bool])
     }
     events = reader.events
     found = [
-        *_orders(events, currency),
+        *_orders(reader, currency),
         *_deliveries(reader, names),
         *_letters(reader, names),
         *_said(events, names, may_correct),
@@ -84,8 +85,9 @@ def timeline(reader: Reader, currency: str, may_correct: Callable[[Note], bool])
     return sorted((each for each in found if each.when), key=lambda each: each.when, reverse=True)
 
 
-def _orders(events: Events, currency: str) -> Iterator[Entry]:
-    taken, booked = _by_order(events, "of subscriber"), _by_order(events, "was paid")
+def _orders(reader: Reader, currency: str) -> Iterator[Entry]:
+    events = reader.events
+    taken, booked = _by_order(reader, "of subscriber"), _by_order(reader, "was paid")
     for order in events.orders:
         items = events.items.get(order.order_id, [])
         href = f"/orders/{order.order_id}"
@@ -116,10 +118,23 @@ def _orders(events: Events, currency: str) -> Iterator[Entry]:
                 yield Entry(item.refund_date, "refund", title, detail, "", href)
 
 
-def _by_order(events: Events, what: str) -> dict[int, str]:
+def _by_order(reader: Reader, what: str) -> dict[int, str]:
     """Return who did this with which order, as the log says."""
-    named = ((_ORDER.match(each.summary), each.user_name) for each in events.changes)
+    changes = reader.events.changes
+    named = ((_ORDER.match(each.summary), _author(each.user_name, reader)) for each in changes)
     return {int(found[1]): name for found, name in named if found and found[2] == what}
+
+
+def _author(user_name: str, reader: Reader) -> str:
+    """Return who did something: what a reader does is logged with the reader's id."""
+    found = _READER.fullmatch(user_name)
+    if found is None:
+        return who(user_name)
+    return _reader(int(found[1]), reader)
+
+
+def _reader(key: int, reader: Reader) -> str:
+    return "the reader" if key == reader.key else "another reader"
 
 
 def _deliveries(reader: Reader, names: Mapping[int, str]) -> Iterator[Entry]:
@@ -206,7 +221,7 @@ def _changes(reader: Reader, names: Mapping[int, str]) -> Iterator[Entry]:
         if not _SHOWN_ELSEWHERE.search(each.summary):
             title = _in_names(each.summary, reader, names)
             at = second_in(reader.time_zone, each.at)
-            yield Entry(at, "change", title, "", each.user_name)
+            yield Entry(at, "change", title, "", _author(each.user_name, reader))
 
 
 def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
@@ -220,7 +235,7 @@ def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
 
     def name(word: str, key: int, *, of_order: bool) -> str:
         if word == "subscriber":
-            return "the reader" if key == reader.key else "another reader"
+            return _reader(key, reader)
         if word == "subscription":
             return names.get(key, "another subscription")
         if word == "order":

@@ -1,10 +1,13 @@
 """An issue of a publication as the operations find it, and the issues of an account."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
+from masthead.contract.moments import is_only_day
 from masthead.contract.printable import printable
 from masthead.errors import BadInput, NotFound
 from masthead.store.books.operation import Reading
+from masthead.store.books.order_keys import listed
 
 _COLUMNS = """
     i.issue_id, coalesce(i.name, ''), coalesce(i.date, ''), i.publication_id,
@@ -42,7 +45,9 @@ class Issue(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The issue's name in messages: its publication, name and date."""
+        """The issue's name in messages: its publication, name and date, which it says once."""
+        if is_only_day(self.name, self.date):
+            return printable(f"{self.publication} {self.date}")
         is_whole = self.name.startswith(self.publication)
         name = self.name if is_whole else f"{self.publication} {self.name}".strip()
         return printable(f"{name} ({self.date})")
@@ -115,3 +120,11 @@ def newest_closed(books: Reading, publication_id: int) -> Issue | None:
     """Return the closed issue of a publication with the latest date, or None."""
     closed = [each for each in issues_of(books, publication_id) if each.closed_at]
     return closed[-1] if closed else None
+
+
+def titles_by_id(books: Reading, ids: Collection[int]) -> dict[int, str]:
+    """Return the titles of those issues that exist, by id."""
+    if not ids:
+        return {}
+    found = books.rows_as(Issue, f"SELECT {_COLUMNS} {_FROM} AND i.issue_id IN ({listed(ids)})")
+    return {each.issue_id: each.title for each in found}
