@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import disputes, orders, subscriptions
+from masthead.books import disputes, orders, payer_payments, payment_reversals, subscriptions
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
 from tests.billing.bureau import TODAY, money, number_of, order, pay
@@ -55,6 +55,19 @@ def test_what_came_this_month_and_what_payers_have_to_their_credit(
     assert "20.00 USD came this month" in page
     assert "Ada Ames 1 May 2026 TR-7 20.00" in page
     assert "Payer Credit Ada Ames 7.16" in page
+
+
+def test_a_credit_that_was_paid_back_and_came_back_is_listed_as_owed(
+    bureau: Desk, finance: Browser
+) -> None:
+    paid = pay(bureau, order(bureau, 1), Incoming(2_000))
+    pay(bureau, order(bureau, 2), Incoming(1_294))
+    payer_payments.pay_back(bureau.books, 1)
+    payment_reversals.reverse(bureau.books, paid.payment_id)
+    page = said(finance, "/money")
+    assert "-7.06 USD credits of payers" in page
+    assert "Below 0 is owed: the credit was paid back, and then its payment came back." in page
+    assert "Payer Credit Ben Ames 0.10 Ada Ames -7.16" in page
 
 
 def test_without_anything_each_part_says_so(finance: Browser) -> None:

@@ -55,7 +55,7 @@ class Came(NamedTuple):
 
 
 class Credit(NamedTuple):
-    """A payer's credit."""
+    """A payer's credit; below 0 if credit was paid back that then bounced."""
 
     subscriber_id: int
     first_name: str | None
@@ -162,7 +162,7 @@ def came_sums(books: Reading, day: str) -> Sums:
 
 
 def credits_of_payers(books: Reading) -> list[Credit]:
-    """Return the payers who have a credit, the largest first."""
+    """Return the payers who have a credit or owe one, the largest first."""
     return books.rows_as(
         Credit,
         """
@@ -170,7 +170,7 @@ def credits_of_payers(books: Reading) -> list[Credit]:
         FROM (
             SELECT subscriber_id, CAST(sum(left_cents) AS BIGINT) AS cents FROM payments
             WHERE account_id = :account_id AND left_cents <> 0
-            GROUP BY subscriber_id HAVING sum(left_cents) > 0) AS c
+            GROUP BY subscriber_id HAVING sum(left_cents) <> 0) AS c
         JOIN subscribers AS s
             ON s.account_id = :account_id AND s.subscriber_id = c.subscriber_id
         ORDER BY c.cents DESC, c.subscriber_id
