@@ -126,13 +126,13 @@ def test_amount_and_name_are_proposed_and_confirmed(bank: Desk, tmp_path: Path) 
     )
     assert stored(bank, "status", "payment_id") == [("taken", 1)]
     assert bank_decisions.to_decide(bank.books) == []
-    assert "entry 1 is taken already" in refused(bank, bank_decisions.confirm, 1)
+    assert "the entry is taken already" in refused(bank, bank_decisions.confirm, 1)
 
 
 def test_an_unknown_entry_is_assigned_to_an_invoice_or_a_payer(bank: Desk, tmp_path: Path) -> None:
     one = order(bank)
     import_file(bank.books, written(tmp_path, booked("2.84", "hello"), booked("10.00", "hi")))
-    assert "nothing is proposed for entry 1" in refused(bank, bank_decisions.confirm, 1)
+    assert "nothing is proposed for the entry" in refused(bank, bank_decisions.confirm, 1)
     bank_decisions.assign(bank.books, 1, invoice=NUMBER)
     assert shown(bank, one).invoice.open_cents == 1000
     bank_decisions.assign(bank.books, 2, subscriber_id=1)

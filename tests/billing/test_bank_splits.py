@@ -83,10 +83,10 @@ def test_the_fee_is_taken_from_the_first_payments(paid_together: Desk) -> None:
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ([Part(2000, ONE)], "entry 1 is split into two parts or more"),
+        ([Part(2000, ONE)], "an entry is split into two parts or more"),
         ([Part(2100, ONE), Part(-100, TWO)], "the amount of each part is above 0"),
-        ([Part(1284, ONE), Part(1284, TWO)], "the amount of entry 1: 5.68 USD is too much"),
-        ([Part(1284, ONE), Part(700, TWO)], "the amount of entry 1: 0.16 USD is missing"),
+        ([Part(1284, ONE), Part(1284, TWO)], "the amount of the entry: 5.68 USD is too much"),
+        ([Part(1284, ONE), Part(700, TWO)], "the amount of the entry: 0.16 USD is missing"),
         ([Part(1284, ONE), Part(716, "2026-9")], "there is no invoice or credit note 2026-9"),
         ([Part(1284, ONE), Part(716, subscriber_id=99)], "99"),
         ([Part(1284, ONE), Part(716)], "names an invoice or a payer"),

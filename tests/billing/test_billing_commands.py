@@ -173,7 +173,7 @@ def test_what_is_missing_for_reminders_is_said_with_the_command_that_gives_it(sh
     assert run(shop, "reminders", "levels", "list") == [f"no levels: {makes} makes one"]
     for command in ("select", "send"):
         assert refused(shop, "reminders", command) == (
-            "account 1 has no levels of reminders: add the first one; "
+            "there is no level of reminders yet: add the first one; "
             f"{makes} with `--days` does so\n"
         )
     run(shop, "reminders", "levels", "set", 1, "--days=10")

@@ -400,7 +400,7 @@ def test_without_levels_nobody_is_reminded(bureau: Desk) -> None:
     order(bureau)
     bureau.to(THIRD)
     assert refused(bureau, reminders.send) == (
-        "account 1 has no levels of reminders: add the first one"
+        "there is no level of reminders yet: add the first one"
     )
 
 
@@ -418,6 +418,4 @@ def test_levels_are_set_replaced_and_removed(bureau: Desk) -> None:
         bureau, reminder_levels.set_level, Level(4, 30, 0, "nothing", None)
     )
     reminder_levels.remove_level(bureau.books, 3)
-    assert refused(bureau, reminder_levels.remove_level, 3) == (
-        "account 1 has no level 3 of reminders"
-    )
+    assert refused(bureau, reminder_levels.remove_level, 3) == ("there is no level 3 of reminders")

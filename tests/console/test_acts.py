@@ -150,6 +150,8 @@ def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:
     page = shown(clerk, send(clerk, "/subscriptions/1/replacement", issue="4"))
     assert "Tide, Tide 4 (1 April 2026): 1 copy goes to Ada Ames again" in page
     assert "Ada Ames" in clerk.get("/replacements").text
+    desk.rows("UPDATE issues SET name = date WHERE issue_id = 4 RETURNING issue_id")
+    assert ">Tide, 1 April 2026<" in clerk.get("/replacements").text
     assert clerk.post("/replacements/file", {"form": "csv"}).status_code == 403
     assert 'action="/replacements/file" hx-boost="false"' in manager.get("/replacements").text
     rows = manager.post("/replacements/file", {"form": "csv"}).text.splitlines()
@@ -236,6 +238,19 @@ def test_a_reader_is_erased_by_who_types_the_name(desk: Desk, console: Console) 
     assert desk.table("subscribers")[0]["last_name"] is None
     assert desk.subscription(1)["issues"] == 0
     assert manager.get(path).status_code == 400
+
+
+def test_a_reader_without_a_name_is_erased_by_the_company(desk: Desk, console: Console) -> None:
+    desk.put("subscribers", subscriber_id=8)
+    desk.put("addresses", address_id=8, subscriber_id=8, company="Alder Ltd")
+    manager = console.signed_in("manager")
+    page = manager.post("/subscribers/8/erase", {"name": "8"}).text
+    assert "Type “Alder Ltd” to confirm." in page
+    assert manager.post("/subscribers/8/erase", {"name": "alder ltd"}).status_code == 303
+    page = shown(
+        manager, send(manager, "/subscribers/3/edit", first_name="", last_name="", email="")
+    )
+    assert "The reader: corrected the first name, last name" in page
 
 
 def test_a_reader_who_is_merged_meanwhile_is_not_erased(

@@ -41,6 +41,7 @@ def test_an_error_is_beside_its_field_and_the_typed_values_are_kept(
     response = browser.post(path, {**form, "first_name": "B" * 60, "last_name": "Kept <b>"})
     assert response.status_code == 400
     assert '<a href="#first_name">' in " ".join(response.text.split())
+    assert "The first name is longer than 50 characters." in response.text
     assert 'aria-describedby="first_name-error"' in response.text
     kept = input_values(response.text)
     assert kept["first_name"] == "B" * 60
@@ -57,6 +58,10 @@ def test_the_limit_of_an_operation_is_said_beside_its_field(browser: Browser, de
     assert response.status_code == 400
     assert '<a href="#issues">' in " ".join(response.text.split())
     assert "Issues are a number from 1 to 10,000, not 10,001." in response.text
+    response = browser.post(path, {**form, "issues": "-5"})
+    assert "Issues are a number from 1 to 10,000, not -5." in response.text
+    response = browser.post(path, {**form, "issues": "9" * 20})
+    assert "Issues is a whole number." in response.text
     assert dump(desk) == before
 
 

@@ -70,6 +70,21 @@ def test_a_credit_that_was_paid_back_and_came_back_is_listed_as_owed(
     assert "Payer Credit Ben Ames 0.10 Ada Ames -7.16" in page
 
 
+def test_a_payer_without_a_name_is_called_by_the_company(bureau: Desk, finance: Browser) -> None:
+    bureau.put("subscribers", subscriber_id=4)
+    for key, company in ((4, "Alder Ltd"), (5, "Birch Ltd"), (6, None)):
+        bureau.put("addresses", address_id=key, subscriber_id=4, company=company, city="Cork")
+    bureau.to("2026-05-02")
+    pay(bureau, order(bureau, 4), Incoming(2_000))
+    finance.sign_in("finance")
+    page = said(finance, "/money")
+    assert "Birch Ltd 2 May 2026 20.00" in page
+    assert "Payer Credit Birch Ltd 7.16" in page
+    assert "Account Birch Ltd" in said(finance, "/subscribers/4/account")
+    assert "Invoice 2026-000001 Birch Ltd paid" in said(finance, "/invoices/1")
+    assert "<h1>Birch Ltd" in finance.get("/subscribers/4").text
+
+
 def test_without_anything_each_part_says_so(finance: Browser) -> None:
     page = said(finance, "/money")
     for sentence in (
@@ -234,6 +249,7 @@ def test_who_cancels_a_paid_subscription_says_that_the_payer_has_a_credit(
     assert "12.84 USD, of which tax 0.84 USD, is the payer's credit, by a credit note" in text
     assert "send the money yourself" not in text
 
+
 def test_cancelling_says_what_is_a_credit_and_what_is_sent_by_hand(
     bureau: Desk, office: Office
 ) -> None:
@@ -244,11 +260,11 @@ def test_cancelling_says_what_is_a_credit_and_what_is_sent_by_hand(
     order(bureau, 1, is_paid=True)
     order(bureau, 3, is_paid=True)
     browser = office.console.signed_in("manager")
+    credit = "is the payer's credit, by a credit note: the next invoice uses it, or finance pays it"
     wanted = {
         1: (
             "What was billed is the payer's credit; you send the rest yourself.",
-            "12.84 USD is the payer's credit, by a credit note: the next invoice uses it, or "
-            "finance pays it back; 12.84 USD is given back, you send it yourself.",
+            f"12.84 USD {credit} back; 12.84 USD is given back, you send it yourself.",
         ),
         2: (
             "You send the money yourself.",
@@ -256,8 +272,7 @@ def test_cancelling_says_what_is_a_credit_and_what_is_sent_by_hand(
         ),
         3: (
             "It is the payer's credit.",
-            "12.84 USD, of which tax 0.84 USD, is the payer's credit, by a credit note: the next "
-            "invoice uses it, or finance pays it back.",
+            f"12.84 USD, of which tax 0.84 USD, {credit} back.",
         ),
     }
     typed = {"reason": "", "refund": "1"}

@@ -129,7 +129,7 @@ REFUSALS: tuple[tuple[str, dict[str, str], str], ...] = (
         "Tide (print) was cancelled on 15 April 2026",
     ),
     ("/subscriptions/13/set", _SET, "Tide (print) was cancelled, and is still to end"),
-    ("/subscriptions/1/set", _SET | {"copies": "3"}, "Tide (print) gets 1 copies of each issue"),
+    ("/subscriptions/1/set", _SET | {"copies": "3"}, "Tide (print) gets 1 copy of each issue"),
     ("/subscriptions/1/set", _SET | {"copies": "99", "how": "convert"}, "no whole issue of 99"),
     (
         "/subscriptions/11/set",

@@ -62,7 +62,7 @@ def confirm(books: Books, entry_id: int, *, dry_run: bool = False) -> Decided:
     with books.change(dry_run=dry_run) as change:
         entry = _undecided(change, entry_id)
         if entry.invoice_id is None:
-            raise BadInput(f"nothing is proposed for entry {entry_id}: name an invoice or a payer")
+            raise BadInput("nothing is proposed for the entry: name an invoice or a payer")
         (invoice,) = invoices.invoices_by_id(change, [entry.invoice_id])
         done = _booked(change, entry, invoice=invoice)
         change.say(done.sentence)
@@ -124,16 +124,15 @@ def split(books: Books, entry_id: int, parts: Sequence[Part], *, dry_run: bool =
 
 
 def _check_parts(entry: BankEntry, parts: Sequence[Part], currency: str) -> None:
-    entry_id = entry.bank_entry_id
     if len(parts) < 2:
-        raise BadInput(f"entry {entry_id} is split into two parts or more", field="parts")
+        raise BadInput("an entry is split into two parts or more", field="parts")
     if any(each.cents <= 0 for each in parts):
         raise BadInput("the amount of each part is above 0", field="parts")
     missing = entry.cents - sum(each.cents for each in parts)
     if missing:
         whole, rest = (in_currency(cents, currency) for cents in (entry.cents, abs(missing)))
         raise BadInput(
-            f"the parts are not {whole}, the amount of entry {entry_id}: {rest} "
+            f"the parts are not {whole}, the amount of the entry: {rest} "
             f"{'is missing' if missing > 0 else 'is too much'}",
             field="parts",
         )
@@ -197,7 +196,7 @@ def _undecided(change: Operation, entry_id: int) -> BankEntry:
     check_bills(change)
     entry = bank_entries.find_entry(change, entry_id)
     if entry.status not in {"proposed", "unknown"}:
-        raise BadInput(f"entry {entry_id} is {entry.status} already: nothing was changed")
+        raise BadInput(f"the entry is {entry.status} already: nothing was changed")
     return entry
 
 
@@ -217,8 +216,7 @@ def _booked(
 def _incoming(change: Operation, entry: BankEntry) -> Incoming:
     if entry.cents <= 0:
         raise BadInput(
-            f"the money of entry {entry.bank_entry_id} went out: reverse the payment that it gives "
-            "back, or ignore it"
+            "the money of the entry went out: reverse the payment that it gives back, or ignore it"
         )
     return Incoming(
         entry.cents,

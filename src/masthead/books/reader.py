@@ -19,6 +19,7 @@ from masthead.store import audit, interface_queries
 from masthead.store.books import reader_events, reader_page, reader_qualifying, replacements
 from masthead.store.books.details import Person, Postal, look_at_subscriber, postals
 from masthead.store.books.earlier_orders import history_until
+from masthead.store.books.names import company_of
 from masthead.store.books.operation import Reading, mode_of
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_events import Complaint, Delivery
@@ -117,6 +118,7 @@ class Reader(NamedTuple):
     free: Mapping[int, Free]
     today: str
     time_zone: str
+    company: str
 
     @property
     def key(self) -> int:
@@ -125,9 +127,9 @@ class Reader(NamedTuple):
 
     @property
     def name(self) -> str:
-        """First and last name, or else the email address; '' if there is neither."""
+        """First and last name, or else the company or the email address; '' without any."""
         fields = self.person.fields
-        return full_name(fields) or str(fields["email"] or "")
+        return full_name(fields) or self.company or str(fields["email"] or "")
 
 
 def look(books: Books, subscriber_id: int, *, most: int) -> Reader:
@@ -186,6 +188,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
         },
         reading.today,
         reading.time_zone,
+        company_of(reading, subscriber_id),
     )
 
 

@@ -70,7 +70,7 @@ def remove_level(books: Books, number: int, *, dry_run: bool = False) -> Removed
     """Remove a level; its reminders stay. Raises NotFound if there is none."""
     with books.change(dry_run=dry_run) as change:
         if not stored.remove_level(change, number):
-            raise NotFound(f"account {books.account_id} has no level {number} of reminders")
+            raise NotFound(f"there is no level {number} of reminders")
         done = Removed(number)
         change.say(done.sentence)
     return done

@@ -186,7 +186,7 @@ def _levels(reading: Reading) -> list[Level]:
     found = stored.levels_of(reading)
     if not found:
         raise BadInput(
-            f"account {reading.account_id} has no levels of reminders: add the first one",
+            "there is no level of reminders yet: add the first one",
             code="no_reminder_levels",
         )
     return found

@@ -19,6 +19,7 @@ from masthead.store.books.details import (
 )
 from masthead.store.books.merging_subscribers import Moved
 from masthead.store.books.merging_subscriptions import Pair
+from masthead.store.books.names import reader_named
 from masthead.store.books.subscriber_search import Found, Sought
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "find",
     "labels",
     "merge",
+    "named",
     "names",
     "people",
     "show",
@@ -148,6 +150,12 @@ def names(books: Books, subscriber_id: int) -> Texts:
     """
     with books.read() as reading:
         return contact_details.names_of(reading, subscriber_id)
+
+
+def named(books: Books, subscriber_id: int) -> str:
+    """Return the name of a subscriber, or else the company or the email address."""
+    with books.read() as reading:
+        return reader_named(reading, subscriber_id)
 
 
 def labels(books: Books, subscriber_id: int) -> int:

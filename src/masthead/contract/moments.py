@@ -112,6 +112,8 @@ def is_only_day(name: str | None, day: str) -> bool:
 def with_day(name: str, date: str) -> str:
     """Return the name of an issue and its day, once: ``May (1 May 2027)``, ``1 May 2027``."""
     day = in_words(date)
+    if is_only_day(name, date):
+        return day
     return name if not day or day in name else f"{name} ({day})"
 
 

@@ -75,13 +75,16 @@ class Form:
         return value
 
     def number(
-        self, name: str, label: str, *, at_least: int = 0, at_most: int = _ID_MAX
+        self, name: str, label: str, *, at_least: int = -_ID_MAX, at_most: int = _ID_MAX
     ) -> int | None:
-        """Return a whole number, or None if the field is empty."""
+        """Return a whole number, or None if the field is empty.
+
+        Without limits, it is any number that the database can keep: the operation has the limits.
+        """
         value = self[name]
         if not value:
             return None
-        if not _NUMBER.fullmatch(value):
+        if not _NUMBER.fullmatch(value) or abs(int(value)) > _ID_MAX:
             self._refuse(name, marked("{label} is a whole number."), label=label)
             return None
         number = int(value)

@@ -2,12 +2,12 @@
 
 from starlette.responses import Response
 
-from masthead.books import erasure, subscribers
+from masthead.books import Books, erasure, subscribers
 from masthead.circulation.amounts import in_currency
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.roles import Action
-from masthead.contract.printable import full_name, single_spaced
+from masthead.contract.printable import single_spaced
 from masthead.errors import MastheadError
 
 _MONEY: dict[str, erasure.Money] = {"earn": "earn", "refund": "refund"}
@@ -22,7 +22,7 @@ def erase(request: PageRequest) -> Response:
     """Erase the reader whose name was typed."""
     form, key = Form(request.form), int(request.ids["id"])
     with request.books.snapshot() as inside:
-        wanted = _name(subscribers.names(inside, key), key)
+        wanted = _name(inside, key)
         left = erasure.left(inside, key)
     if single_spaced(form["name"]).casefold() != wanted.casefold():
         form.refuse("name", f"Type “{wanted}” to confirm.")
@@ -49,17 +49,18 @@ def erase(request: PageRequest) -> Response:
     return request.go(then, said)
 
 
-def _name(names: subscribers.Texts, key: int) -> str:
-    """Return the name to type; for a reader without one, the email address or the number."""
-    return full_name(names) or names["email"] or str(key)
+def _name(books: Books, key: int) -> str:
+    """Return the name to type; for a reader without one, the company or the email address."""
+    subscribers.names(books, key)  # refuses a reader who was deleted
+    return subscribers.named(books, key)
 
 
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
     key = int(request.ids["id"])
     with request.books.snapshot() as inside:
-        names = subscribers.names(inside, key)
+        wanted = _name(inside, key)
         left = erasure.left(inside, key)
-    return request.page("erase", status, form=form, key=key, wanted=_name(names, key), left=left)
+    return request.page("erase", status, form=form, key=key, wanted=wanted, left=left)
 
 
 pages = [

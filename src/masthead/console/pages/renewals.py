@@ -168,7 +168,7 @@ def _said(effort: operations.Effort, bundle: catalogue.Bundle | None) -> str:
 
 
 def _put(books: Books, key: int, number: int, form: Form) -> None:
-    left = form.number("issues_left", "Issues left", at_least=-(10**9))
+    left = form.number("issues_left", "Issues left")
     bundle_id = form.number("bundle_id", "The bundle")
     if left is None:
         form.refuse("issues_left", "Say at how many issues left it is due.")

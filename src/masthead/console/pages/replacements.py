@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from starlette.responses import Response
 
-from masthead.books import Books, replacements, subscriptions
+from masthead.books import Books, replacements, subscribers, subscriptions
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get, post
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
@@ -26,7 +26,9 @@ def show(request: PageRequest) -> Response:
 def _shown(request: PageRequest, form: Form, status: int = 200) -> Response:
     with request.books.snapshot() as inside:
         waiting, files = replacements.waiting(inside), replacements.files(inside)
-    return request.page("replacements", status, form=form, waiting=waiting, files=files)
+    return request.page(
+        "replacements", status, form=form, waiting=waiting, files=files, titled=with_day
+    )
 
 
 def remove(request: PageRequest) -> Response:
@@ -66,7 +68,7 @@ def _state(books: Books, key: int) -> State:
         "issue": issues_in(found),
         "subscriber_id": values["subscriber_id"],
         "publication": values["publication"],
-        "name": full_name(values),
+        "name": full_name(values) or subscribers.named(books, int(str(values["subscriber_id"]))),
     }
 
 

@@ -14,7 +14,7 @@ from masthead.console.account_figures import Counted
 from masthead.console.forms import sentence
 from masthead.console.page_request import PageRequest, get
 from masthead.console.static_files import static
-from masthead.contract.moments import in_words
+from masthead.contract.moments import in_words, is_only_day
 from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
@@ -133,14 +133,14 @@ def _asked(request: PageRequest) -> tuple[list[_Choices], _Asked | None, str]:
     if not request.keeps_books:
         return [], None, ""
     day = request.query.get("day") or today
+    groups = _choices(request, kind) if kind in _OF_AN_ISSUE else []
     try:
         check_past_day(day, today)
     except BadInput as error:
-        return [], None, sentence(error)
+        return groups, None, sentence(error)
     asked = _Asked(kind, None, day, day == today)
     if kind not in _OF_AN_ISSUE:
         return [], asked, ""
-    groups = _choices(request, kind)
     chosen = request.query.get("issue", "") or (groups[0].choices[0][0] if groups else "")
     first, _, half = chosen.partition("-")
     key = id_in(first)
@@ -167,7 +167,8 @@ def _choices(request: PageRequest, kind: str) -> list[_Choices]:
 
 
 def _choice(issue: Issue) -> tuple[str, str]:
-    return str(issue.issue_id), f"{issue.publication} {issue.name}, {in_words(issue.date)}"
+    name = "" if is_only_day(issue.name, issue.date) else f"{issue.name}, "
+    return str(issue.issue_id), f"{issue.publication} {name}{in_words(issue.date)}"
 
 
 def _half(issue: Issue) -> tuple[str, str]:

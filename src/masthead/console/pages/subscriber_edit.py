@@ -75,8 +75,8 @@ def _subscriber(key: int, _state: State) -> str:
     return f"/subscribers/{key}"
 
 
-def _name(key: int, state: Mapping[str, object]) -> str:
-    return full_name(state) or str(key)
+def _name(_key: int, state: Mapping[str, object]) -> str:
+    return full_name(state) or str(state["email"] or "") or "the reader"
 
 
 pages = pages_of(

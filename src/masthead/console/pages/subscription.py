@@ -35,10 +35,8 @@ ADDRESS = (
 
 def address_in(form: Form, prefix: str = "") -> dict[str, str | None]:
     """Return the address from the input; an empty field is None."""
-    return {
-        name: form.text(f"{prefix}{name}", name.replace("_", " ").capitalize()) or None
-        for name in FIELDS
-    }
+    labels = {field.name: field.label for field in ADDRESS}
+    return {name: form.text(f"{prefix}{name}", labels[name]) or None for name in FIELDS}
 
 
 def _state(books: Books, key: int) -> State:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from masthead.store.billing.sending import COLUMNS, Mail
+from masthead.store.books.names import PAYER
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 
@@ -40,8 +41,8 @@ class ListedMail(NamedTuple):
         return " ".join(filter(None, (self.kind.replace("_", " "), self.number)))
 
 
-_LISTED = """
-    SELECT m.mail_id, m.subscriber_id, s.first_name, s.last_name, m.address, m.kind, i.number_text,
+_LISTED = f"""
+    SELECT m.mail_id, m.subscriber_id, {PAYER}, m.address, m.kind, i.number_text,
         m.subject, m.status, m.queued_at, m.due_at, m.tries, m.sent_at, m.error
     FROM mails AS m
     LEFT JOIN subscribers AS s

@@ -9,6 +9,7 @@ from masthead.contract.printable import full_name
 from masthead.databases.queries import Query, rows_as
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.payments import Allocation, Payment
+from masthead.store.books.names import PAYER
 from masthead.store.books.operation import Reading
 
 _INVOICE = ", ".join(f"i.{name}" for name in Invoice._fields)
@@ -50,7 +51,7 @@ class Came(NamedTuple):
 
     @property
     def payer(self) -> str:
-        """The payer's name; '' without one."""
+        """The payer's name, else the company; '' without either."""
         return named(self.first_name, self.last_name)
 
 
@@ -64,7 +65,7 @@ class Credit(NamedTuple):
 
     @property
     def payer(self) -> str:
-        """The payer's name; '' without one."""
+        """The payer's name, else the company; '' without either."""
         return named(self.first_name, self.last_name)
 
 
@@ -125,9 +126,9 @@ def came_since(books: Reading, day: str, limit: int) -> list[Came]:
     """Return the payments, and what was taken back or paid back, booked since a day."""
     return books.rows_as(
         Came,
-        """
+        f"""
         SELECT p.payment_id, p.kind, p.value_date, p.cents, p.reference, p.subscriber_id,
-            s.first_name, s.last_name
+            {PAYER}
         FROM (
             SELECT DISTINCT payment_id FROM journal_lines
             WHERE account_id = :account_id AND booked_on >= :day AND account = 'bank'
@@ -165,8 +166,8 @@ def credits_of_payers(books: Reading) -> list[Credit]:
     """Return the payers who have a credit or owe one, the largest first."""
     return books.rows_as(
         Credit,
-        """
-        SELECT c.subscriber_id, s.first_name, s.last_name, c.cents
+        f"""
+        SELECT c.subscriber_id, {PAYER}, c.cents
         FROM (
             SELECT subscriber_id, CAST(sum(left_cents) AS BIGINT) AS cents FROM payments
             WHERE account_id = :account_id AND left_cents <> 0

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from masthead.store.billing.claims import ClaimStatus
 from masthead.store.billing.open_items import named
+from masthead.store.books.names import PAYER
 from masthead.store.books.operation import Reading
 
 
@@ -83,9 +84,9 @@ def claims_shown(books: Reading, run_id: int, most: int) -> list[ShownClaim]:
     """Return claims of a run: first those that came back, then those with the bank."""
     return books.rows_as(
         ShownClaim,
-        """
+        f"""
         SELECT c.invoice_id, i.number_text, c.subscriber_id, c.cents, c.status, c.returned_on,
-            c.return_reason, s.first_name, s.last_name
+            c.return_reason, {PAYER}
         FROM claims AS c
         JOIN invoices AS i ON i.account_id = :account_id AND i.invoice_id = c.invoice_id
         LEFT JOIN subscribers AS s

@@ -99,7 +99,8 @@ def _check(table: str, values: Texts) -> None:
             if text:
                 kinds[name].parse(text)
         except ValueError as error:
-            raise BadInput(f"{name} {error}", field=name) from error
+            called = name.replace("_", " ")
+            raise BadInput(f"the {called} is {error}", field=name) from error
 
 
 def _update(

@@ -11,6 +11,14 @@ from masthead.contract.subscription_types import type_in_words
 from masthead.store.books.operation import Reading
 from masthead.store.books.order_keys import listed
 
+_COMPANY = """(SELECT a.company FROM addresses AS a
+    WHERE a.account_id = :account_id AND a.subscriber_id = s.subscriber_id AND a.company <> ''
+    ORDER BY a.address_id DESC LIMIT 1)"""
+
+PAYER = f"""s.first_name,
+    CASE WHEN coalesce(s.first_name, '') = '' AND coalesce(s.last_name, '') = '' THEN {_COMPANY} ELSE s.last_name END"""
+"""The names of a subscriber ``s``, as two columns; without a name, the company is the last name."""
+
 
 def subscription_named(books: Reading, subscription_id: int) -> str:
     """Return the publication and the type of a subscription: ``Tide (print)``."""
@@ -30,19 +38,41 @@ def subscription_named(books: Reading, subscription_id: int) -> str:
     return f"{name} ({type_in_words(type_)})" if type_ else name
 
 
+class _Person(NamedTuple):
+    first_name: str | None
+    last_name: str | None
+    email: str | None
+
+    @property
+    def name(self) -> str:
+        return " ".join(filter(None, (self.first_name, self.last_name))) or self.email or ""
+
+
 def reader_named(books: Reading, subscriber_id: int) -> str:
-    """Return the name of a reader, or else the email address, or else ``the reader``."""
+    """Return the name of a reader, or else the company, the email address, or ``the reader``."""
     row = books.direct.row_as(
-        tuple[str, str, str],
-        """
-        SELECT coalesce(first_name, ''), coalesce(last_name, ''), coalesce(email, '')
-        FROM subscribers WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+        _Person,
+        f"""
+        SELECT {PAYER}, s.email FROM subscribers AS s
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
         """,
         account_id=books.account_id,
         subscriber_id=subscriber_id,
     )
-    first, last, email = row or ("", "", "")
-    return printable(" ".join(filter(None, (first, last))) or email) or "the reader"
+    return printable(row.name if row else "") or "the reader"
+
+
+def company_of(books: Reading, subscriber_id: int) -> str:
+    """Return the company in the newest address of a reader that has one; '' without any."""
+    found = books.value_as(
+        str,
+        f"""
+        SELECT {_COMPANY} FROM subscribers AS s
+        WHERE s.account_id = :account_id AND s.subscriber_id = :subscriber_id
+        """,
+        subscriber_id=subscriber_id,
+    )
+    return found or ""
 
 
 def order_named(books: Reading, order_id: int) -> str:
@@ -107,21 +137,17 @@ def subscriptions(books: Reading, ids: Collection[int]) -> dict[int, Held]:
 
 
 def readers(books: Reading, ids: Collection[int]) -> dict[int, str]:
-    """Return the names of readers who exist, or their email addresses, by id; '' without any."""
+    """Return the names of readers who exist as :func:`reader_named` does, by id; '' without any."""
     if not ids:
         return {}
     rows = books.rows_as(
-        tuple[int, str, str, str],
+        tuple[int, str | None, str | None, str | None],
         f"""
-        SELECT subscriber_id, coalesce(first_name, ''), coalesce(last_name, ''),
-            coalesce(email, '')
-        FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id IN ({listed(ids)})
+        SELECT s.subscriber_id, {PAYER}, s.email FROM subscribers AS s
+        WHERE s.account_id = :account_id AND s.subscriber_id IN ({listed(ids)})
         """,
     )
-    return {
-        key: " ".join(filter(None, (first, last))) or email for key, first, last, email in rows
-    }
+    return {key: _Person(*parts).name for key, *parts in rows}
 
 
 def orders(books: Reading, ids: Collection[int]) -> set[int]:

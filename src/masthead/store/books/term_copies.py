@@ -105,12 +105,14 @@ def _converted(old: NextTerm, new: NextTerm | None) -> str:
 
 
 def _how(books: Operation, subscription_id: int, term: NextTerm, copies: int) -> str:
-    left = "unlimited" if term.issues < 0 else f"{term.issues_left} issues left"
+    left = "unlimited"
+    if term.issues >= 0:
+        left = counted(term.issues_left, "issue left", "issues left")
     return (
-        f"{subscription_named(books, subscription_id)} gets {term.copies} copies of each issue of "
-        f"what is left ({left}, for {in_currency(term.price, books.currency)}): say how it comes "
-        f"to {copies}, by free copies beside them, or by converting what is left into fewer or "
-        "more issues"
+        f"{subscription_named(books, subscription_id)} gets "
+        f"{counted(term.copies, 'copy', 'copies')} of each issue of what is left ({left}, for "
+        f"{in_currency(term.price, books.currency)}): say how it comes to {copies}, by free copies "
+        "beside them, or by converting what is left into fewer or more issues"
     )
 
 
