@@ -16,7 +16,8 @@ _COMPANY = """(SELECT a.company FROM addresses AS a
     ORDER BY a.address_id DESC LIMIT 1)"""
 
 PAYER = f"""s.first_name,
-    CASE WHEN coalesce(s.first_name, '') = '' AND coalesce(s.last_name, '') = '' THEN {_COMPANY} ELSE s.last_name END"""
+    CASE WHEN coalesce(s.first_name, '') = '' AND coalesce(s.last_name, '') = ''
+        THEN {_COMPANY} ELSE s.last_name END"""
 """The names of a subscriber ``s``, as two columns; without a name, the company is the last name."""
 
 
