@@ -102,7 +102,16 @@ def test_a_number_opens_the_invoice(bureau: Desk, finance: Browser, text: str) -
         ((text,),) = bureau.rows("SELECT payment_reference FROM invoices WHERE invoice_id = 1")
     assert finance.get("/find", q=text).headers["location"] == "/invoices/1"
     assert finance.get("/money", number=text).headers["location"] == "/invoices/1"
-    assert 'data-href="/invoices/1"' in finance.get("/find/suggestions", q=text).text
+    suggested = finance.get("/find/suggestions", q=text).text
+    assert 'data-href="/invoices/1"' in suggested
+    assert "Invoice 2026-000001" in text_of(suggested)
+
+
+def test_the_number_of_a_credit_note_keeps_its_letters(bureau: Desk, finance: Browser) -> None:
+    order(bureau)
+    save(finance, "/invoices/1/cancel", reason="a mistake")
+    found = text_of(finance.get("/find/suggestions", q="c2026-000001").text)
+    assert "Credit note C2026-000001" in found
 
 
 def test_a_number_that_no_invoice_has_is_named(finance: Browser) -> None:
