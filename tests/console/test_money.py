@@ -318,7 +318,7 @@ def test_erasing_says_what_is_a_credit_and_what_is_sent_by_hand(
 def test_a_refund_and_an_upheld_dispute_say_that_the_payer_has_a_credit(
     bureau: Desk, finance: Browser
 ) -> None:
-    credit = "What was paid is the payer's credit: the next invoice uses it, or you pay it back."
+    credit = "What is given back is the payer's credit: the next invoice uses it, or you pay it"
     refunded, disputed = (order(bureau, payer, is_paid=True) for payer in (1, 2))
     disputes.dispute(bureau.books, disputed, "never ordered")
     assert credit in save(finance, f"/orders/{refunded}/refund", item=str(refunded))
@@ -350,7 +350,31 @@ def test_a_deposit_on_a_disputed_order_is_the_credit_of_its_payer(
     key = order(bureau)
     pay(bureau, key, Incoming(500))
     disputes.dispute(bureau.books, key, "never ordered")
-    assert "is the payer's credit" in save(finance, f"/orders/{key}/settle", result="upheld")
+    assert "What was paid is the payer's credit" in save(
+        finance, f"/orders/{key}/settle", result="upheld"
+    )
+
+
+def test_a_deposit_on_a_refunded_order_is_the_credit_of_its_payer(
+    bureau: Desk, finance: Browser
+) -> None:
+    key = order(bureau)
+    pay(bureau, key, Incoming(500))
+    said_of_it = save(finance, f"/orders/{key}/refund", item=str(key))
+    assert "12 issues end; credit note C2026-000001. What was paid is the payer's" in said_of_it
+
+
+def test_what_is_delivered_is_refunded_and_not_credited(bureau: Desk, finance: Browser) -> None:
+    key = order(bureau, 1, Item(product_id=1))
+    pay(bureau, key, Incoming(963))
+    assert (
+        "All of invoice 2026-000001 is delivered: a refund, on the page of its order, gives back "
+        "what is earned."
+    ) in refused(finance.get("/invoices/1/credit"))
+    assert "All that was paid is delivered: a refund gives back what is earned." in refused(
+        finance.get(f"/orders/{key}/allowance")
+    )
+    assert "2.00 USD" in save(finance, f"/orders/{key}/refund", amount="2")
 
 
 def test_a_part_of_an_order_without_an_invoice_is_said_to_be_a_part(

@@ -121,17 +121,20 @@ def _to_credit(books: Books, key: int) -> State:
             "off what is missing"
         )
     assert invoice.order_id is not None
-    return {
-        **_state(found, books),
-        "item": Choices(
-            (
-                str(each.order_item_id),
-                f"{each.name}: at most {in_currency(each.unearned, books.currency)}",
-            )
-            for each in refunds.refundable(books, invoice.order_id)
-            if each.unearned
-        ),
-    }
+    items = Choices(
+        (
+            str(each.order_item_id),
+            f"{each.name}: at most {in_currency(each.unearned, books.currency)}",
+        )
+        for each in refunds.refundable(books, invoice.order_id)
+        if each.unearned
+    )
+    if not items:
+        raise BadInput(
+            f"all of {invoice.name} is delivered: a refund, on the page of its order, gives back "
+            "what is earned"
+        )
+    return {**_state(found, books), "item": items}
 
 
 def _fields_to_credit(state: State) -> Sequence[Field]:

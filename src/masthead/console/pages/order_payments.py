@@ -11,7 +11,10 @@ from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
 from masthead.errors import BadInput
 
-_CREDIT = "What was paid is the payer's credit: the next invoice uses it, or you pay it back."
+_CREDIT = "is the payer's credit: the next invoice uses it, or you pay it back."
+_DEPOSIT = f"What was paid {_CREDIT}"
+_GIVEN_BACK = f"What is given back {_CREDIT}"
+_BY_HAND = "You send the money yourself."
 
 KINDS = ("transfer", "check", "card", "direct debit", "cash")
 
@@ -114,7 +117,10 @@ def _to_refund(books: Books, key: int) -> State:
 
 
 def _to_allow(books: Books, key: int) -> State:
-    return _with_items(books, key, is_allowance=True)
+    state = _with_items(books, key, is_allowance=True)
+    if not state["item"]:
+        raise BadInput("all that was paid is delivered: a refund gives back what is earned")
+    return state
 
 
 def _item(state: State) -> Field:
@@ -137,9 +143,12 @@ def _refund(books: Books, key: int, form: Form) -> str:
     item, amount = form.number("item", "The item"), form.amount("amount", "The amount")
     if not form.is_good:
         return ""
-    then = _then(books, key)
+    is_billed, deposit = _paid_of_invoice(books, key)
     done = refunds.refund(books, key, item, amount)
-    return _given_back(done.sentence, then if done.cents else "")
+    then = _DEPOSIT if deposit else ""
+    if done.cents:
+        then = _GIVEN_BACK if is_billed else _BY_HAND
+    return _given_back(done.sentence, then)
 
 
 def _allow(books: Books, key: int, form: Form) -> str:
@@ -148,16 +157,17 @@ def _allow(books: Books, key: int, form: Form) -> str:
         form.refuse("amount", "Say how much is given back.")
     if not form.is_good or amount is None:
         return ""
-    then = _then(books, key)
-    return _given_back(refunds.allow(books, key, item, amount).sentence, then)
+    is_billed, _ = _paid_of_invoice(books, key)
+    done = refunds.allow(books, key, item, amount)
+    return _given_back(done.sentence, _GIVEN_BACK if is_billed else _BY_HAND)
 
 
-def _then(books: Books, key: int) -> str:
-    """Return what becomes of the money of an order that is given back."""
+def _paid_of_invoice(books: Books, key: int) -> tuple[bool, bool]:
+    """Return whether an order has an invoice, and whether a part of that was paid, and not all."""
     invoice = open_items.invoice_of_order(books, key) if open_items.bills(books) else None
     if invoice is None:
-        return "You send the money yourself."
-    return _CREDIT if invoice.open_cents < invoice.total else ""
+        return False, False
+    return True, 0 < invoice.open_cents < invoice.total
 
 
 def _given_back(said: str, then: str) -> str:
@@ -180,12 +190,14 @@ def _settle(books: Books, key: int, form: Form) -> str:
     if not result:
         form.refuse("result", "Say who is right.")
         return ""
-    is_upheld = result == "upheld"
-    then = _then(books, key) if is_upheld else ""
-    done = disputes.settle(books, key, is_upheld=is_upheld)
+    is_billed, deposit = _paid_of_invoice(books, key)
+    done = disputes.settle(books, key, is_upheld=result == "upheld")
     said = _of_the_order(key, done.sentence)
-    if not done.refunded and then != _CREDIT:
-        then = ""
+    then = ""
+    if done.refunded:
+        then = _GIVEN_BACK if is_billed else _BY_HAND
+    elif deposit and result == "upheld":
+        then = _DEPOSIT
     return f"{said}. {then}" if then else said
 
 

@@ -37,6 +37,7 @@ _SHOWN_ELSEWHERE = re.compile(
     r"again, with the next file"
 )
 _ORDER = re.compile(r"^order (\d+) (of subscriber|was paid)")
+_ERASED = re.compile(r"^(erased subscriber \d+): .*")
 _CHANGED = re.compile(r": changed [a-z_, ]+")
 _READER = re.compile(r"reader (\d+)")
 _TERM = re.compile(r" \(term \d+[^)]*\)|; terms? [\d, ]+")
@@ -248,6 +249,7 @@ def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
         return f"an {word}" if word == "address" else f"the {word}"
 
     whole = _MERGED.sub(r"\1\2 \1 ", _TERM.sub("", summary))
+    whole = _ERASED.sub(r"\1", whole)
     whole = _CHANGED.sub(lambda found: found[0].replace("_", " "), whole)
     said = days_in_words(_NUMBERED.sub(named, whole))
     return f"{said[:1].upper()}{said[1:]}"
