@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import orders, subscribers
+from masthead.books import issues, orders, subscribers
 from masthead.circulation.ordering import Item, Order, Person
 from masthead.store.passwords import fits
 from tests.circulation.desk import at_desk
@@ -74,6 +74,18 @@ def test_a_clerk_cancels_and_says_when_it_ends(desk: Desk, console: Console) -> 
     again = clerk.get("/subscriptions/1/uncancel")
     assert again.status_code == 400
     assert "was not cancelled here: nothing to undo" in again.text
+
+
+def test_a_cancelling_is_told_of_before_and_after_the_subscription_ends(
+    desk: Desk, console: Console
+) -> None:
+    manager = console.signed_in("manager")
+    send(manager, "/subscriptions/1/cancel", when="issue:5", refund="1")
+    page = " ".join(manager.get("/subscribers/1").text.split())
+    assert "ends after Tide 5, 1 May 2026, what is left then is refunded" in page
+    issues.close(desk.books, 5)
+    page = " ".join(manager.get("/subscribers/1").text.split())
+    assert "ended after Tide 5, 1 May 2026, what was left was refunded" in page
 
 
 def test_only_who_may_refund_undoes_a_refund(desk: Desk, console: Console) -> None:
@@ -168,6 +180,16 @@ def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:
     assert len(desk.table("replacements")) == 1
 
 
+def test_a_subscription_without_an_issue_yet_has_nothing_to_complain_about(
+    desk: Desk, console: Console
+) -> None:
+    of = {"subscriber_id": 3, "publication_id": 1, "type": "Print", "issues": 1, "copies": 1}
+    desk.put("subscriptions", subscription_id=9, **of)
+    answer = console.signed_in("clerk").get("/subscriptions/9/complaint")
+    assert answer.status_code == 400
+    assert "No issue came yet, so a complaint is about none: write a note" in answer.text
+
+
 def test_a_reader_moves_by_one_form(desk: Desk, console: Console) -> None:
     clerk = console.signed_in("clerk")
     path = "/subscribers/1/move"
@@ -177,6 +199,8 @@ def test_a_reader_moves_by_one_form(desk: Desk, console: Console) -> None:
     for typed, field in (
         ({}, "address"),
         ({**to, "when": "day"}, "from_date"),
+        ({**to, "from_date": "2026-05-01"}, "from_date"),
+        ({**to, "when": "day", "from_date": "2026-05-01", "to_date": "2026-05-31"}, "to_date"),
         ({**to, "when": "while", "from_date": "2026-05-01"}, "to_date"),
     ):
         refused = clerk.post(path, {**form, "when": "now", **typed})

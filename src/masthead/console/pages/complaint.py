@@ -5,8 +5,9 @@ from masthead.console.forms import Form
 from masthead.console.pages.replacements import issues_in
 from masthead.console.record_forms import Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
-from masthead.contract.printable import full_name
+from masthead.contract.printable import counted, full_name
 from masthead.contract.subscription_types import UNLIMITED
+from masthead.errors import BadInput
 
 _KINDS: dict[complaints.Kind, str] = {
     "lost": "It did not come",
@@ -24,6 +25,8 @@ _ANSWERS: dict[complaints.Answer, str] = {
 def _state(books: Books, key: int) -> State:
     fields = subscriptions.show(books, key).fields
     found = complaints.received(books, key)
+    if not found.issues:
+        raise BadInput("no issue came yet, so a complaint is about none: write a note instead")
     return {
         "issue": issues_in(found.issues),
         "issues_left": fields["issues"],
@@ -56,7 +59,8 @@ def _answer(books: Books, key: int, form: Form) -> str:
     if answer == "sent_again":
         return f"{said}, and the issue is sent again"
     if answer == "extended" and fields["issues"] != UNLIMITED:
-        return f"{said}, and the subscription has a free issue more: {fields['issues']} are left"
+        left = counted(int(str(fields["issues"])), "issue is", "issues are")
+        return f"{said}, and the subscription has a free issue more: {left} left"
     return said
 
 

@@ -48,8 +48,12 @@ def move(request: PageRequest) -> Response:
         form.refuse("subscriptions", "Say what goes to the new address.")
     if when != "now" and first is None:
         form.refuse("from_date", "The first day is needed.")
+    if when == "now" and first is not None:
+        form.refuse("from_date", "From now on has no first day: choose another “When”.")
     if when == "while" and last is None:
         form.refuse("to_date", "The last day is needed.")
+    if when != "while" and last is not None:
+        form.refuse("to_date", "Only “For a while” has a last day.")
     if not form.is_good:
         return _shown(request, form, key, 400)
     wanted = Move(

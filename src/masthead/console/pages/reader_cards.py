@@ -9,6 +9,7 @@ from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.circulation.requalifying import Free
 from masthead.console.roles import Action
 from masthead.console.templating import day_in_words
+from masthead.contract.moments import is_only_day
 from masthead.contract.printable import counted
 from masthead.contract.subscription_types import PRINTED, UNLIMITED, type_in_words
 
@@ -157,11 +158,15 @@ def _next(served: Served, suspended: list[SpanLine]) -> str:
         still = suspended and not suspended[0].last
         return "nothing until it is resumed" if still else "no issue is planned yet"
     coming, copies = served.coming, counted(served.line.copies or 0, "copy", "copies")
-    day = day_in_words(coming.day)
-    issue = day if coming.name in {None, "", day} else f"{coming.name}, {day}"
+    issue = _issue(coming.name, coming.day)
     if served.line.type not in PRINTED:
         return issue
     return f"{issue}: {copies} to {served.next_to.line if served.next_to else 'no address yet'}"
+
+
+def _issue(name: str | None, day: str) -> str:
+    """Return the name of an issue and its day, which a name may say alone."""
+    return day_in_words(day) if is_only_day(name, day) else f"{name}, {day_in_words(day)}"
 
 
 def _bills(served: Served) -> str:
@@ -206,13 +211,16 @@ def _cancelled(served: Served) -> str:
         return "merged into another subscription of the same publication"
     if ended is None:
         return day_in_words(line.cancelled_on)
+    has_ended = ended.ended_on is not None
     if ended.at_end:
-        when = "ends when its issues are used up"
+        when = "ended, its issues used up" if has_ended else "ends when its issues are used up"
     elif ended.issue_day:
-        when = f"ends after {ended.issue or 'the issue'}, {day_in_words(ended.issue_day)}"
+        ends = "ended" if has_ended else "ends"
+        when = f"{ends} after {_issue(ended.issue, ended.issue_day)}"
     else:
         when = f"ended on {day_in_words(ended.ended_on)}"
-    money = ", what was left was refunded" if ended.is_refund else ""
+    refunded = "what was left was" if has_ended else "what is left then is"
+    money = f", {refunded} refunded" if ended.is_refund else ""
     why = f": {ended.reason}" if ended.reason else ""
     return f"on {day_in_words(ended.made_on)}, {when}{money}{why}"
 

@@ -124,7 +124,7 @@ def _resume(books: Books, key: int, form: Form) -> str:
 def _extend(books: Books, key: int, form: Form) -> str:
     issues = form.number("issues", "Issues")
     if issues is None:
-        form.refuse("issues", "How many issues are needed.")
+        form.refuse("issues", "Say how many issues.")
         return ""
     done = subscriptions.extend(books, key, issues)
     return f"{_what(books, key)} got {counted(done.issues, 'free issue')}"
