@@ -236,9 +236,9 @@ REFUSALS: tuple[tuple[str, dict[str, str], str], ...] = (
     (
         "/renewals/1/effort",
         _EFFORT | {"issues_left": "5"},
-        "which comes before it, is due earlier",
+        ": letter 1, which comes before it, is due earlier",
     ),
-    ("/renewals/1/effort", _EFFORT | {"remove": "1"}, "The publication has no effort 2"),
+    ("/renewals/1/effort", _EFFORT | {"remove": "1"}, "The publication has no letter 2"),
     (
         "/renewals/2/effort",
         _EFFORT | {"issues_left": "1", "bundle_id": "1"},

@@ -168,7 +168,8 @@ def cancel(
             cancelling.leave_campaign(change, subscription_id)
         else:
             orders = orders_of_subscription(change, subscription_id) if is_billing(change) else []
-            credit = _credit(change, orders)
+            payers = _payers(change, orders)
+            credit = sum(credit_of(change, payer) for payer in payers)
             refunded, tax, earned = cancelling.end_now(change, subscription_id)
             notes = credit_orders(change, mark, orders, name)
             done = done._replace(
@@ -176,19 +177,18 @@ def cancel(
                 tax=tax,
                 earned=earned,
                 credit_notes=tuple(each.number_text for each in notes),
-                credited=_credit(change, orders) - credit,
-                by_hand=refunded_by_hand(change, subscription_id),
+                credited=sum(credit_of(change, payer) for payer in payers) - credit,
+                by_hand=refunded_by_hand(change, subscription_id) if refund else 0,
             )
         change.touch([subscription_id])
         change.say(done.sentence)
     return done
 
 
-def _credit(change: Operation, orders: list[int]) -> int:
-    """Return the cents of credit that the payers of the invoices of orders have."""
+def _payers(change: Operation, orders: list[int]) -> set[int]:
+    """Return the payers of the invoices of orders."""
     found = [invoice_of_order(change, order_id) for order_id in orders]
-    payers = {invoice.subscriber_id for invoice in found if invoice is not None}
-    return sum(credit_of(change, payer) for payer in payers)
+    return {invoice.subscriber_id for invoice in found if invoice is not None}
 
 
 def _reason(change: Operation, reason: str) -> str:

@@ -74,11 +74,13 @@ def erase_command(
     done = erasure.erase(books, subscriber, money, leave_traces=leave_traces)
     for left in done.ended:
         click.echo(f"ended  {printable(left.said)}")
+    credited, by_hand = (in_currency(c, done.currency) for c in (done.credited, done.by_hand))
     if any(not each.is_free for each in done.ended):
         click.echo(
             f"refunded {in_currency(done.refunded, done.currency)} with tax, "
             f"earned {in_currency(done.earned, done.currency)}"
-            + ("; you send the money yourself" if done.refunded else "")
+            + (f"; {credited} is the payer's credit" if done.credited else "")
+            + (f"; you send {by_hand} yourself" if done.by_hand else "")
         )
     blanked = done.blanked
     width = max(map(len, blanked), default=0)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from masthead.books import Books, efforts
-from masthead.console.forms import Form
+from masthead.console.forms import Form, sentence
 from masthead.console.page_request import Page
 from masthead.console.record_forms import Choices, Field, RecordForm, State, pages_of
 from masthead.console.roles import Action
+from masthead.errors import BadInput
 
 
 class EffortForm(NamedTuple):
@@ -74,10 +75,14 @@ def _apply(of: EffortForm, books: Books, key: int, form: Form) -> str:
     if number is None:
         form.refuse("effort", f"Say which {of.noun}.")
         return ""
-    if form["remove"]:
-        efforts.remove(books, of.kind, key, number)
-        return f"{of.noun} {number} was removed"
-    of.put(books, key, number, form)
+    try:
+        if form["remove"]:
+            efforts.remove(books, of.kind, key, number)
+            return f"{of.noun} {number} was removed"
+        of.put(books, key, number, form)
+    except BadInput as error:
+        said = sentence(error).replace("effort ", f"{of.noun} ")
+        raise BadInput(said.replace("Effort ", f"{of.noun.capitalize()} ")) from error
     return f"{_named(of, number)}: {of.known(books, key)[number]}" if form.is_good else ""
 
 
