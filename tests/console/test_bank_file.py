@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.books import bank_imports
 from masthead.books.payer_payments import Incoming
+from masthead.errors import BadInput
 from masthead.web.form_reading import FORM_BYTES_MAX
 from masthead.web.uploads import KeptFiles, Upload, read_multipart
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
@@ -93,6 +95,31 @@ def test_what_has_changed_meanwhile_is_shown_again(bank: Desk, finance: Browser)
     assert "1 entry of the bank: 1 proposed." in text_of(again.text)
     assert bank.table("bank_entries") == []
     assert confirmed(finance, again).status_code == 303
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_what_another_one_reads_at_the_same_time_is_not_said_to_be_booked(
+    bank: Desk, finance: Browser, monkeypatch: pytest.MonkeyPatch, *, is_refused: bool
+) -> None:
+    """Between the look and the reading, a colleague reads the same file, or closes the month."""
+    read = bank_imports.import_file
+
+    def read_as_second(*given: Any, dry_run: bool, **more: Any) -> bank_imports.Imported:
+        if not dry_run and is_refused:
+            raise BadInput("the month is closed")
+        if not dry_run:
+            read(bank.books, *given[1:], dry_run=False, **more)
+        return read(*given, dry_run=dry_run, **more)
+
+    shown = sent(finance, {"file": statement("2026-000001")})
+    monkeypatch.setattr(bank_imports, "import_file", read_as_second)
+    done = confirmed(finance, shown)
+    if is_refused:
+        assert done.status_code == 409
+        assert "The month is closed." in text_of(done.text)
+    else:
+        assert "1 entry of the bank: 1 known already." in said(finance, done.headers["location"])
+    assert len(bank.table("payments")) == (0 if is_refused else 1)
 
 
 def test_the_mapping_of_a_csv_file_is_sent_with_it(bank: Desk, finance: Browser) -> None:

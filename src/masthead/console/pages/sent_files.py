@@ -80,9 +80,11 @@ class FileForm(Generic[Done]):
             return self._page(request, form, 400)
         said = self.said(done)
         if is_sure and form["will"] == said:
-            self._read(books, form, files, dry_run=False)
+            brought = self._read(books, form, files, dry_run=False)
+            if brought is None:
+                return self._page(request, form, 409)
             request.kept_files.drop(form["kept"])
-            return request.go(self.then, said)
+            return request.go(self.then, self.said(brought))
         if is_sure:
             form.refuse("", "Something has changed meanwhile: look again at what will happen.")
         if not self.is_new(done):
