@@ -185,7 +185,12 @@ def test_a_subscription_without_an_issue_yet_has_nothing_to_complain_about(
 ) -> None:
     of = {"subscriber_id": 3, "publication_id": 1, "type": "Print", "issues": 1, "copies": 1}
     desk.put("subscriptions", subscription_id=9, **of)
-    answer = console.signed_in("clerk").get("/subscriptions/9/complaint")
+    clerk = console.signed_in("clerk")
+    page = clerk.get("/subscribers/3").text
+    assert "/subscriptions/9/suspend" in page
+    assert "/subscriptions/9/complaint" not in page
+    assert "/subscriptions/9/replacement" not in page
+    answer = clerk.get("/subscriptions/9/complaint")
     assert answer.status_code == 400
     assert "No issue came yet, so a complaint is about none: write a note" in answer.text
 

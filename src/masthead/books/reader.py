@@ -131,6 +131,13 @@ class Reader(NamedTuple):
         fields = self.person.fields
         return full_name(fields) or self.company or str(fields["email"] or "")
 
+    def may_have_come(self, subscription_id: int) -> bool:
+        """Whether an issue of a subscription came; True for the oldest, which were not read."""
+        newest = self.subscriptions[-_SERVED_MAX:]
+        return all(each.line.subscription_id != subscription_id for each in newest) or any(
+            each.subscription_id == subscription_id for each in self.events.deliveries
+        )
+
 
 def look(books: Books, subscriber_id: int, *, most: int) -> Reader:
     """Return a reader with at most ``most`` events of each kind.

@@ -274,6 +274,7 @@ def _actions(
     can_undo = served.ended is not None and not served.ended.is_final
     renews = served.renewing is not None
     can_renew = is_on and (line.issues or 0) > 0 and served.ended is None and not renews
+    came = reader.may_have_come(line.subscription_id)
     is_away = any(_lasts(span, reader.today) for span, _ in served.temporary)
     of, order = f"/subscriptions/{line.subscription_id}", f"/orders/new?subscriber={reader.key}"
     renewal = f"{order}&subscription={line.subscription_id}"
@@ -291,7 +292,7 @@ def _actions(
         (Action.ORDER, "Renew", renewal, is_on and is_short),
         (Action.SERVE, "Undo the cancelling", f"{of}/uncancel", can_undo),
         (Action.SERVE, "Resume", f"{of}/resume", is_on and bool(suspended)),
-        (Action.SERVE, "Note a complaint", f"{of}/complaint", True),
+        (Action.SERVE, "Note a complaint", f"{of}/complaint", came),
         (*asks, free is not None and not free.is_to_confirm),
         (Action.ORDER, "Renew", renewal, is_on and not is_short),
         (Action.SERVE, "Suspend", f"{of}/suspend", is_on),
@@ -302,7 +303,7 @@ def _actions(
         (Action.SERVE, "Extend", f"{of}/extend", is_on),
         (Action.SERVE, "Renew automatically", f"{of}/consent", can_renew),
         (Action.SERVE, "Stop automatic renewal", f"{of}/stop-renewal", is_on and renews),
-        (Action.SERVE, "Send an issue again", f"{of}/replacement", True),
+        (Action.SERVE, "Send an issue again", f"{of}/replacement", came),
         (Action.SERVE, "Cancel", f"{of}/cancel", is_on and served.ended is None),
     ]
     return [(title, href) for action, title, href, applies in offered if applies and may(action)]

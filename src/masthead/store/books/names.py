@@ -134,7 +134,7 @@ def subscriptions(books: Reading, ids: Collection[int]) -> dict[int, Held]:
         WHERE s.account_id = :account_id AND s.subscription_id IN ({listed(ids)})
         """,
     )
-    return {key: Held(*held) for key, *held in rows}
+    return {key: Held(subscriber_id, *named) for key, subscriber_id, *named in rows}
 
 
 def readers(books: Reading, ids: Collection[int]) -> dict[int, str]:
