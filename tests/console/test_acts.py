@@ -183,8 +183,15 @@ def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:
 def test_a_subscription_without_an_issue_yet_has_nothing_to_complain_about(
     desk: Desk, console: Console
 ) -> None:
-    of = {"subscriber_id": 3, "publication_id": 1, "type": "Print", "issues": 1, "copies": 1}
-    desk.put("subscriptions", subscription_id=9, **of)
+    desk.put(
+        "subscriptions",
+        subscription_id=9,
+        subscriber_id=3,
+        publication_id=1,
+        type="Print",
+        issues=1,
+        copies=1,
+    )
     clerk = console.signed_in("clerk")
     page = clerk.get("/subscribers/3").text
     assert "/subscriptions/9/suspend" in page
