@@ -95,6 +95,20 @@ def test_a_readers_qualifications_stand_there_with_their_evidence(
     assert "No qualification yet." in text_of(browser.get("/subscribers/2/qualifications").text)
 
 
+def test_the_evidence_of_a_deleted_reader_stays_to_be_seen(browser: Browser, desk: Desk) -> None:
+    desk.rows(
+        "UPDATE subscribers SET delete_date = '2026-04-10 00:00:00' "
+        "WHERE subscriber_id = 1 RETURNING subscriber_id"
+    )
+    page = browser.get(f"{ADA}/qualifications")
+    assert page.status_code == 200
+    assert "Qualifications of Ada Ames" in text_of(page.text)
+    assert "Answers and evidence" in page.text
+    assert f"{ADA}/qualify" not in page.text
+    assert browser.get(f"{ADA}/qualify?publication=1").status_code == 400
+    assert browser.get("/subscribers/77/qualifications").status_code == 404
+
+
 def test_a_call_is_previewed_and_then_added(browser: Browser, desk: Desk) -> None:
     looked = _asked(browser)
     assert looked.status_code == 200

@@ -47,10 +47,10 @@ class Entry(NamedTuple):
 
 
 def of_reader(request: PageRequest) -> Response:
-    """Show the qualifications of a reader with their evidence."""
+    """Show the qualifications of a reader with their evidence, also of a deleted one."""
     key = int(request.ids["id"])
     with request.books.snapshot() as inside:
-        names = subscribers.names(inside, key)
+        names = subscribers.show(inside, key).fields
         found = qualifications.of_reader(inside, key)
         forms = qualification_forms.forms(inside)
     return request.page(
