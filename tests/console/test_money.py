@@ -374,7 +374,16 @@ def test_what_is_delivered_is_refunded_and_not_credited(bureau: Desk, finance: B
     assert "All that was paid is delivered: a refund gives back what is earned." in refused(
         finance.get(f"/orders/{key}/allowance")
     )
+    assert 'href="/invoices/1/credit"' not in finance.get("/invoices/1").text
+    assert f'href="/orders/{key}/allowance"' not in finance.get(f"/orders/{key}").text
     assert "2.00 USD" in save(finance, f"/orders/{key}/refund", amount="2")
+
+
+def test_what_is_to_come_is_credited_or_allowed(bureau: Desk, finance: Browser) -> None:
+    key = order(bureau)
+    pay(bureau, key, Incoming(1_284))
+    assert 'href="/invoices/1/credit"' in finance.get("/invoices/1").text
+    assert f'href="/orders/{key}/allowance"' in finance.get(f"/orders/{key}").text
 
 
 def test_a_part_of_an_order_without_an_invoice_is_said_to_be_a_part(

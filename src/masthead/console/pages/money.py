@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from masthead.books import debits_shown, invoice_documents, open_items
+from masthead.books import debits_shown, invoice_documents, open_items, refunds
 from masthead.books.open_items import Settlement, ShownInvoice
 from masthead.console.forms import Form
 from masthead.console.page_request import PageRequest, get
@@ -85,12 +85,14 @@ def invoice(request: PageRequest) -> Response:
     check_bills(request)
     key = int(request.ids["id"])
     found = open_items.show(request.books, key)
+    shown = found.shown.invoice
+    items = refunds.refundable(request.books, shown.order_id) if shown.order_id is not None else ()
+    is_to_come = any(each.unearned for each in items)
     actions = [
         (title, f"/invoices/{key}/{path}")
-        for title, path in _actions(found)
+        for title, path in _actions(found, is_to_come=is_to_come)
         if request.may_write(Action.BILL)
     ]
-    shown = found.shown.invoice
     return request.page(
         "invoice",
         found=found,
@@ -105,14 +107,17 @@ def invoice(request: PageRequest) -> Response:
     )
 
 
-def _actions(found: ShownInvoice) -> Iterator[tuple[str, str]]:
-    """Yield what can be done with an invoice; for an open one, the payment comes first."""
+def _actions(found: ShownInvoice, *, is_to_come: bool) -> Iterator[tuple[str, str]]:
+    """Yield what can be done with an invoice; for an open one, the payment comes first.
+
+    ``is_to_come``: a part of what was paid is not delivered yet.
+    """
     invoice = found.shown.invoice
     if invoice.kind == "credit_note":
         return
     if invoice.open_cents:
         yield "Payment came", "payment"
-    elif found.left and not invoice.is_fee:
+    elif found.left and is_to_come and not invoice.is_fee:
         yield "Credit a part", "credit"
     if found.left and not invoice.is_fee:
         yield "Cancel the invoice", "cancel"

@@ -248,7 +248,15 @@ def show(request: PageRequest) -> Response:
         order = orders.show(inside, key)
         readers = order_summary.readers(inside, order)
         invoice = open_items.invoice_of_order(inside, key) if request.bills else None
-    return request.page("order", order=order, readers=readers, key=key, invoice=invoice)
+    terms = [term for item in order.items for term in item.terms]
+    return request.page(
+        "order",
+        order=order,
+        readers=readers,
+        key=key,
+        invoice=invoice,
+        is_to_come=any(each.received > each.earned + each.refunded for each in terms),
+    )
 
 
 pages = [
