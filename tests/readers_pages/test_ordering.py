@@ -11,12 +11,16 @@ from masthead.books import billing_settings, gift_cards, mandates, refunds
 from tests.billing.bureau import use_currency
 from tests.console.browser import input_values
 from tests.documents.shown import lines_of, made
+from tests.readers.links import links_in, mails_to
 from tests.readers_books.household import ADA, BEN, show_bundle
 from tests.readers_pages.house import POSTAL_CODE, errors_of, name_by_day, said_after, send, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from httpx2 import Response
+
+    from tests.readers.browser import Browser
     from tests.readers_pages.house import House
 
 ORDERS = "SELECT count(*) FROM orders WHERE account_id = :account_id"
@@ -155,6 +159,21 @@ def test_a_form_of_before_the_cancelling_does_not_renew(house: House) -> None:
     assert "There is no offer" in text_of(browser.get(f"{path}/renew"))
 
 
+def test_who_buys_what_was_cancelled_reads_that_it_goes_on(house: House) -> None:
+    show_bundle(house.desk)
+    browser, path = house.signed_in(BEN), f"subscriptions/{house.subscriptions.ben}"
+    said = "Your cancellation is taken back: your subscription goes on"
+    order = {"offer": "1", "payment": "invoice"}
+    assert said not in text_of(send(browser, "buy?offer=1", order))
+    assert send(browser, f"{path}/cancel").status_code == 303
+    assert said not in text_of(send(browser, "gift?offer=1", order | RECIPIENT))
+    seen = send(browser, "buy?offer=1", order)
+    assert said in text_of(seen)
+    assert "cancelled" in text_of(browser.get())
+    browser.post("buy", {**input_values(seen.text), "change": ""}, token="")
+    assert "cancelled" not in text_of(browser.get())
+
+
 def test_a_gift_begins_with_an_issue_that_is_named_by_its_day(house: House) -> None:
     show_bundle(house.desk)
     name_by_day(house, 7)
@@ -183,6 +202,49 @@ def test_an_order_that_was_being_written_stays_after_the_session(house: House) -
     assert input_values(shown.text)["last_name"] == "Burns"
     assert input_values(shown.text)["state"] == "Ohio"
     assert "ZIP code" in shown.text
+
+
+def test_an_order_that_was_being_written_stays_for_a_link_by_mail(house: House) -> None:
+    """decisions, "A form whose session had ended"."""
+    show_bundle(house.desk)
+    billing_settings.set_values(house.desk.books, {"mail_from": "press@example.org"})
+    browser, other = house.signed_in(BEN), house.pages.browser()
+    form = {"offer": "1", "payment": "invoice", **RECIPIENT, "form_token": browser.token()}
+    browser.post("sign-out")
+    ended = browser.post("gift?offer=1", {**form, "message": "Enjoy"}, token="")
+    assert 'action="/tide/sign-in/link"' in ended.text
+    kept = {name: input_values(ended.text)[name] for name in ("next", "kept")}
+    asking = browser.post("sign-in/link", kept, token="")
+    assert "A link by email" in text_of(asking)
+    wrong = browser.post("sign-in/link", input_values(asking.text), token="")
+    assert wrong.status_code == 400
+    hidden = {name: input_values(wrong.text)[name] for name in ("next", "kept")}
+    assert hidden == kept
+    used = _signed_in_by_link(house, browser, hidden)
+    assert used.headers["location"] == "/tide/gift?offer=1"
+    shown = browser.client.get(used.headers["location"])
+    assert "Enjoy" in shown.text
+    assert input_values(shown.text)["last_name"] == "Burns"
+    assert _signed_in_by_link(house, other, {}).headers["location"] == "/tide/"
+    away = {"next": "//evil.example/"}
+    assert _signed_in_by_link(house, other, away).headers["location"] == "/tide/"
+
+
+def _signed_in_by_link(house: House, browser: Browser, hidden: dict[str, str]) -> Response:
+    """Ask for a link with what the form has; return the answer of the link."""
+    browser.post("sign-in/link", {**hidden, "email": "ben@example.org"}, token="")
+    house.pages.app.state.link_mails.wait()
+    (link,) = links_in(mails_to(house.desk, BEN)[-1])
+    return browser.post(link, token="")
+
+
+def test_a_page_that_was_asked_for_follows_a_link_by_mail(house: House) -> None:
+    billing_settings.set_values(house.desk.books, {"mail_from": "press@example.org"})
+    browser = house.pages.browser()
+    sign_in = browser.client.get(browser.get("data").headers["location"])
+    (link,) = re.findall('href="(/tide/sign-in/link[^"]*)"', sign_in.text)
+    hidden = {"next": input_values(browser.client.get(link).text)["next"]}
+    assert _signed_in_by_link(house, browser, hidden).headers["location"] == "/tide/data"
 
 
 def test_a_form_without_a_page_of_its_own_is_not_said_to_be_kept(house: House) -> None:

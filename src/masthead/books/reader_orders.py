@@ -92,7 +92,8 @@ class Ordered(NamedTuple):
     """An order of a reader, with its total and the tax in it, and the number of its invoice.
 
     ``number`` is None without an invoice, and in a dry run. ``first_issue`` is the issue with which
-    a gift begins, None for the next one.
+    a gift begins, None for the next one. ``goes_on``: it extends a subscription that was to end,
+    whose cancelling it takes back.
     """
 
     order_id: int
@@ -104,6 +105,7 @@ class Ordered(NamedTuple):
     number: str | None
     recipient: str
     first_issue: Next | None
+    goes_on: bool = False
 
     @property
     def sentence(self) -> str:
@@ -221,6 +223,11 @@ def order(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = F
         message = wanted.message.replace("\r\n", "\n").strip()
         check_text(message, "message", MESSAGE_MAX, has_lines=True)
         item, first_issue = _item(act, wanted)
+        cancelled = {
+            each.subscription_id
+            for each in change.ask(reader_page.cancellations(subscriber_id))
+            if each.ended_on is None
+        }
         placed = orders.place(act.books, Order(Person(subscriber_id=subscriber_id), (item,)))
         shown = show_order(change.connection, change.account_id, placed.order_id)
         invoice = invoice_of_order(change, placed.order_id)
@@ -236,6 +243,7 @@ def order(books: Books, subscriber_id: int, wanted: Wanted, *, dry_run: bool = F
             number,
             item.recipient.name if wanted.use == "gift" else "",
             first_issue,
+            not cancelled.isdisjoint(placed.subscriptions),
         )
         after: dict[str, str | int] = {
             "order_id": placed.order_id,

@@ -41,6 +41,7 @@ from masthead.readers.site import Site, site_of
 from masthead.readers.static_files import FILES
 from masthead.store import Store, logins, reader_sessions
 from masthead.store.page_settings import sites
+from masthead.store.sign_in_links import LINK_US
 from masthead.web.forgery import has_token, is_own_site
 from masthead.web.form_reading import FormReading, FormValues
 from masthead.web.kept_input import KeptInput
@@ -120,6 +121,7 @@ def create_app(store: Store, settings: ReadersSettings) -> Starlette:
     app.state.headers = headers_of(behind_proxy=settings.behind_proxy)
     app.state.link_mails = LinkMails(store, slot_s=settings.slot_s)
     app.state.kept_input = KeptInput()
+    app.state.asked_with = KeptInput(seconds=LINK_US // 1_000_000)
     app.state.threads = CapacityLimiter(_PAGES_AT_ONCE)
     app.state.signing_in = Turns(**_SIGN_INS)
     app.state.saving = Turns(**_SAVES)

@@ -15,7 +15,7 @@ NOT_TYPED = OF_PAGE | {"form_token", "sure", "will"}
 """Fields of a form that nobody types."""
 
 _KEPT_MAX = 100
-_KEPT_S_MAX = 600
+_KEPT_S_MAX = 10 * 60
 _Values = dict[str, str]
 
 
@@ -25,13 +25,14 @@ class _Kept(NamedTuple):
 
 
 class KeptInput:
-    """The input of at most 100 forms, in memory, each for ten minutes and its new session.
+    """The input of at most 100 forms, in memory, each for so many seconds and its new session.
 
     Each is kept as bytes, so it is at most as large as a form, and a form's path shows it once
     (decisions, "A form whose session had ended").
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, seconds: int = _KEPT_S_MAX) -> None:
+        self._seconds = seconds
         self._lock = Lock()
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
@@ -46,7 +47,7 @@ class KeptInput:
         """Return the input and forget it; {} if there is none."""
         with self._lock:
             found = self._kept.pop((session, path), None)
-        if found is None or monotonic() - found.since >= _KEPT_S_MAX:
+        if found is None or monotonic() - found.since >= self._seconds:
             return {}
         return msgspec.json.decode(found.values, type=_Values)
 

@@ -11,7 +11,7 @@ from masthead.errors import NotFound
 from masthead.mail.addresses import is_address
 from masthead.readers.link_mails import LinkMails, LinkRequest
 from masthead.readers.page_request import PageRequest, open_get, open_post
-from masthead.readers.pages.sign_in import enter
+from masthead.readers.pages.sign_in import asked_with, enter, page_of
 from masthead.store import reader_sessions, sign_in_links
 from masthead.store.sign_in_links import Purpose
 from masthead.web.middleware import address_of
@@ -40,9 +40,14 @@ def show(request: PageRequest) -> Response:
 
 
 def ask(request: PageRequest) -> Response:
-    """Ask for a link, and say that it is on its way, whoever's email it is."""
+    """Ask for a link, and say that it is on its way, whoever's email it is.
+
+    The sign-in sends no email: it opens the form with the input that is kept.
+    """
     _check_offered(request)
-    email = request.form.get("email", "")
+    email = request.form.get("email")
+    if email is None:
+        return _form(request, "", 200)
     if not is_address(email):
         return _form(request, request.gettext(_NO_EMAIL), 400)
     return send(request, email, "sign_in")
@@ -70,6 +75,9 @@ def send(request: PageRequest, email: str, purpose: Purpose) -> Response:
     )
     if not link_mails.request(asked):
         return retry(_form(request, request.gettext(_BUSY), 503))
+    asked_for = asked_with(request)
+    if any(asked_for.values()):
+        request.http.app.state.asked_with.keep(browser, ASK, asked_for)
     response = request.go(request.at(SENT))
     request.site.browser_cookie.write(response, browser, seconds=_BROWSER_S)
     return response
@@ -97,8 +105,11 @@ def use(request: PageRequest) -> Response:
             mark = reader_sessions.mark_of(connection, request.account_id, used.subscriber_id)
     if used is None or mark is None:
         return _form(request, request.gettext(_DEAD), 403, action=request.at(ASK))
-    path = PASSWORD if used.purpose == "password" else ""
-    return enter(request, used.subscriber_id, mark, request.at(path))
+    if used.purpose == "password":
+        return enter(request, used.subscriber_id, mark, request.at(PASSWORD))
+    asked_for = request.http.app.state.asked_with.take(browser, ASK)
+    path = page_of(request, asked_for.get("next", ""))
+    return enter(request, used.subscriber_id, mark, path, asked_for.get("kept", ""))
 
 
 def _limited(request: PageRequest, wait_us: int) -> Response:
@@ -114,7 +125,7 @@ def _limited(request: PageRequest, wait_us: int) -> Response:
 
 
 def _form(request: PageRequest, error: str, status: int, *, action: str = "") -> Response:
-    typed = {"email": request.form.get("email", "")}
+    typed = {"email": request.form.get("email", ""), **asked_with(request)}
     return request.page(
         "link_ask", status, typed=typed, error=error, path=action or request.at(ASK)
     )

@@ -273,6 +273,9 @@ def _sure_page(
             begins = issue_in_words(first, request.words)
         will.insert(2, (request.gettext("Begins with"), begins))
         will.append((request.gettext("On the card"), form["message"]))
+    if done.goes_on:
+        said = request.gettext("is taken back: your subscription goes on")
+        will.append((request.gettext("Your cancellation"), said))
     hidden = [(name, form[name]) for name in ("payment", *_GIFT_FIELDS) if form[name]]
     total = request.words.money(done.cents, done.currency)
     tax = _tax(request, done.tax, done.currency)

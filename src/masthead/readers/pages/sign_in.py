@@ -44,17 +44,22 @@ def sign_in(request: PageRequest) -> Response:
         if checked.wait_us:
             return _limited(request, checked.wait_us)
         return _form(request, request.gettext(_WRONG), 403)
-    return enter(request, checked.match.subscriber_id, mark, _next(request))
+    kept = request.form.get("kept", "")
+    return enter(request, checked.match.subscriber_id, mark, _next(request), kept)
 
 
-def enter(request: PageRequest, subscriber_id: int, mark: str, path: str) -> Response:
-    """Begin a session of a subscriber, and redirect to a path of the site."""
+def enter(
+    request: PageRequest, subscriber_id: int, mark: str, path: str, kept: str = ""
+) -> Response:
+    """Begin a session of a subscriber, and redirect to a path of the site.
+
+    ``kept`` is the input of the form there, as ``packed`` returns it.
+    """
     reader_sessions.end(request.store, request.site.session_cookie.read(request.http))
     session = reader_sessions.begin(request.store, request.account_id, subscriber_id, mark)
-    kept = unpacked(request.form.get("kept", ""))
-    if kept:
+    if values := unpacked(kept):
         keep = request.http.app.state.kept_input.keep
-        keep(session, path.partition("?")[0], kept)
+        keep(session, path.partition("?")[0], values)
     response = request.go(path)
     request.site.session_cookie.write(response, session)
     forget_message(request.http, response, request.site.root)
@@ -123,19 +128,27 @@ def _limited(request: PageRequest, wait_us: int) -> Response:
 
 def _next(request: PageRequest) -> str:
     """Return the path of this site that was requested before the sign-in."""
-    wanted = request.form.get("next") or request.query.get("next", "")
+    return page_of(request, asked_with(request)["next"])
+
+
+def page_of(request: PageRequest, wanted: str) -> str:
+    """Return a path of this site to which a sign-in leads; the first page for any other."""
     path = own_path(wanted, request.at())
     return path if request.site.is_own(path) else request.at()
+
+
+def asked_with(request: PageRequest) -> dict[str, str]:
+    """Return the page that was requested before the sign-in, and the input of its form."""
+    return {
+        "next": request.form.get("next") or request.query.get("next", ""),
+        "kept": request.form.get("kept", ""),
+    }
 
 
 def _form(
     request: PageRequest, error: str, status: int, *, typed: dict[str, str] | None = None
 ) -> Response:
-    shown = typed or {
-        "login": request.form.get("login", ""),
-        "next": request.form.get("next") or request.query.get("next", ""),
-        "kept": request.form.get("kept", ""),
-    }
+    shown = typed or {"login": request.form.get("login", ""), **asked_with(request)}
     has_links = reader_links.are_offered(request.books)
     return request.page("sign_in", status, typed=shown, error=error, has_links=has_links)
 
