@@ -10,10 +10,13 @@ from masthead.books import (
     cancelling,
     erasure,
     issues,
+    orders,
     reader_cancelling,
+    reader_home,
     renewals,
     requalifications,
 )
+from masthead.circulation.ordering import Item, Order, Person
 from masthead.circulation.requalifying import Effort
 from masthead.errors import BadInput
 from tests.circulation.test_closing import balances, term
@@ -66,6 +69,52 @@ def test_who_paid_before_the_opening_is_not_asked_to_qualify(press: Desk) -> Non
             pay(press, key, term(reader, key, 12, 8, kind="opening", price=price))
     asked = requalifications.selected(press.books, 1, 1).asked
     assert [each.subscriber_id for each in asked] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("terms", "pays"),
+    [
+        ([], False),
+        ([term(1, 1, 12, 8, kind="opening")], True),
+        ([term(1, 1, 12, 8)], True),
+        ([term(1, 1, -1, -1)], True),
+        ([term(1, 1, 12, 8, paid_on=None)], False),
+        ([term(1, 1, 12, 8, price=0)], False),
+        ([term(1, 1, 12, 0)], False),
+        ([term(1, 1, 12, 0, ended_at="2026-04-01 00:00:00")], False),
+        ([term(1, 1, 12, 8, price=0), term(2, 1, 12, 12)], True),
+    ],
+)
+def test_who_is_asked_to_qualify_reads_the_same_on_the_pages(
+    press: Desk, terms: list[dict[str, Any]], *, pays: bool
+) -> None:
+    """decisions, "Who is asked to qualify again": the page asks whom the effort asks."""
+    requalifications.set_effort(press.books, Effort(1, 1, 90, "telephone"))
+    key = qualify(press, 1, "2023-05-20", said(CHIEF)).subscription_id
+    pay(press, key, *({**each, "subscription_id": key} for each in terms))
+    assert (requalifications.selected(press.books, 1, 1).asked == []) is pays
+    (shown,) = reader_home.home(press.books, 1).subscriptions
+    assert (shown.qualified is None) is pays
+
+
+def test_who_is_qualified_begins_paid_issues_with_the_next_one(press: Desk) -> None:
+    """decisions, "A first issue for who is qualified"."""
+    press.put("bundles", bundle_id=1, name="Forge", price=1200)
+    line = {"bundle_id": 1, "line_number": 1, "publication_id": 1, "issues": 12, "price": 1200}
+    press.put("bundle_lines", **line, type="Print", copies=1)
+    key = qualify(press, 1, "2026-03-02", said(CHIEF)).subscription_id
+
+    def order(reader: int, first_issue: int | None) -> tuple[int, ...]:
+        item = Item(1, first_issue=first_issue)
+        placed = orders.place(press.books, Order(Person(subscriber_id=reader), (item,)))
+        return placed.subscriptions
+
+    with pytest.raises(BadInput, match="free by a qualification until 2029-03-01, and its issues"):
+        order(1, 8)
+    assert order(1, 5) == (key,)
+    assert issues.preview(press.books, 5).press_run[0].copies == 1
+    ended = qualify(press, 2, "2023-04-20", said(CHIEF)).subscription_id
+    assert order(2, 8) == (ended,)
 
 
 def test_after_the_last_paid_issue_the_qualification_says_until_when(press: Desk) -> None:

@@ -31,6 +31,7 @@ from masthead.store.books.order_terms import (
     begin,
     cover,
     find_first_issue,
+    free_until,
     publication_of,
     renew,
     write,
@@ -195,6 +196,8 @@ class Lines:
                         number,
                         code="needs_new_subscription",
                     )
+                if first is not None:
+                    self._check_free(number, found, publication, first)
                 if not has_left:
                     begins = first or self._begins_on(publication)
                     found.begins_on = max(begins, found.begins_on or begins)
@@ -258,6 +261,23 @@ class Lines:
         grace = {each.issue_id: each for each in issues if each.is_grace and not each.term_id}
         since = grace_since(regular, [(each.day, each.issue_id) for each in grace.values()])
         return False, [grace[issue_id] for issue_id in covered(line.issues, since)]
+
+    def _check_free(
+        self, number: int, found: Extendable, publication: Publication, first: str
+    ) -> None:
+        """Raise RefusedOrder if free issues would not come before the first one.
+
+        (decisions, "A first issue for who is qualified".)
+        """
+        until = None if found.row is not None else free_until(self._change, found.subscription_id)
+        planned = publication.first_planned
+        if until is not None and planned is not None and planned <= until and planned < first:
+            raise RefusedOrder(
+                "first_issue",
+                f"{self._name(found)} is free by a qualification until {until}, and its issues "
+                "would not come before a later first issue: choose the next issue, or none",
+                number,
+            )
 
     def _begins_on(self, publication: Publication) -> str:
         return begins_on(

@@ -67,6 +67,19 @@ def find_first_issue(books: Operation, issue_id: int) -> FirstIssue | None:
     )
 
 
+def free_until(books: Operation, subscription_id: int) -> str | None:
+    """Return the last day on which a subscription is free by a qualification; None: it is not."""
+    return books.direct.value_as(
+        str,
+        """
+        SELECT valid_until FROM qualified_subscriptions
+        WHERE account_id = :account_id AND subscription_id = :subscription_id AND served = 1
+        """,
+        account_id=books.account_id,
+        subscription_id=subscription_id,
+    )
+
+
 def begin(
     books: Operation, line: Line, recipient: Resolved, payer: Resolved, begins_on: str
 ) -> Extendable:
