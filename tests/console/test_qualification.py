@@ -74,6 +74,14 @@ def _asked(browser: Browser, **typed: str) -> httpx2.Response:
     return browser.post(f"{ADA}/qualify", {**hidden, **FORM, **typed})
 
 
+def test_a_retired_answer_stays_with_who_gave_it(browser: Browser, desk: Desk) -> None:
+    free_title.retire(desk, 1)
+    assert "Tools" in browser.get(f"{ADA}/qualify?publication=1").text
+    asked = _asked(browser, q2_21="1", q1="")
+    assert (asked.status_code, "Tools" in asked.text) == (400, True)
+    assert "Tools" not in browser.get("/subscribers/2/qualify?publication=1").text
+
+
 def _sent(browser: Browser, path: str, typed: dict[str, str]) -> httpx2.Response:
     """Fill in the form of a page, save it, and return the page that follows."""
     saved = browser.post(path, {**input_values(browser.get(path).text), **typed})

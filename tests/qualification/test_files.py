@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from masthead.books import qualification_files
+from masthead.circulation.qualifying import Answer, answers_of
 from masthead.errors import BadInput
 from masthead.loading.qualification_files import (
     problems_of,
@@ -15,7 +16,7 @@ from masthead.loading.qualification_files import (
 )
 from masthead.store.erasing import erase
 from tests.circulation.shop import run as program
-from tests.qualification.press import CHIEF, ENGINEER, qualify, said
+from tests.qualification.press import CHIEF, ENGINEER, INDUSTRY, STEEL, qualify, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -184,6 +185,13 @@ def test_only_a_question_that_takes_several_answers_splits_a_cell(
     )
     with pytest.raises(BadInput, match=r"job has no option 'chief\|engineer'"):
         load(press, tmp_path, f"{header}2,2026-03-01,web,chief|engineer,,\n")
+
+
+def test_several_answers_in_words_are_one_line(press: Desk, tmp_path: Path) -> None:
+    """The field of other words has one line, in which a browser leaves out line breaks."""
+    load(press, tmp_path, FILE.replace("steel|Glass", "steel|Glass|Rope"))
+    (first, *_) = [answers_of(row["answers"]) for row in press.table("qualifications")]
+    assert first[INDUSTRY] == Answer((STEEL,), "Glass, Rope")
 
 
 def test_a_field_with_the_name_of_a_column_has_a_column_of_its_own(

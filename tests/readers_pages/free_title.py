@@ -42,6 +42,14 @@ def fill(desk: Desk) -> None:
     qualification_forms.set_classes(desk.books, 1, [served, rest])
 
 
+def retire(desk: Desk, reader: int) -> None:
+    """Retire the option of ``BUYS``, which a reader has chosen."""
+    desk.put("custom_field_answers", subscriber_id=reader, field_id=BUYS, option_ids="21")
+    desk.connection.change(
+        "UPDATE custom_field_options SET active = 0 WHERE account_id = 1 AND option_id = 21"
+    )
+
+
 def qualify(desk: Desk, reader: int, on: str = "2025-06-01", **more: Any) -> Added:
     """Add a reader's qualification: an engineer who called."""
     given = Given(

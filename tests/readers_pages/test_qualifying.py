@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
+from masthead.books import issues
 from tests.circulation.test_closing import term
-from tests.readers_books.household import BEN, CORA
+from tests.readers_books.household import ADA, BEN, CORA, show_bundle
 from tests.readers_pages import free_title
 from tests.readers_pages.house import errors_of, said_after, send, text_of
 
@@ -70,6 +72,16 @@ def test_the_form_shows_answers_of_another_form(house: House, free: str) -> None
     assert "More maps" in text_of(house.signed_in(CORA).get(f"{free}/qualify"))
 
 
+def test_a_retired_answer_stays_with_who_gave_it(house: House, free: str) -> None:
+    free_title.retire(house.desk, CORA)
+    browser, other = house.signed_in(CORA), house.signed_in(BEN)
+    shown = browser.get(f"{free}/qualify")
+    assert re.search(r'name="q2_21"[^>]* checked', shown.text)
+    assert "Tools" in text_of(shown)
+    key = free_title.qualify(house.desk, BEN).subscription_id
+    assert "Tools" not in text_of(other.get(f"subscriptions/{key}/qualify"))
+
+
 def test_the_qualification_is_for_the_subscription_of_the_page(house: House, free: str) -> None:
     """A reader may have the title in print and as a file."""
     newer = free_title.qualify(house.desk, CORA, type="Digital").subscription_id
@@ -129,6 +141,39 @@ def test_who_pays_reads_nothing_of_a_free_title(house: House, free: str) -> None
     key = int(free.rpartition("/")[2])
     house.desk.put("terms", **term(99, key, 12, 8, kind="opening"))
     assert "free of charge" not in text_of(house.signed_in(CORA).get())
+
+
+def test_who_pays_reads_of_the_issues_that_are_paid(house: House, free: str) -> None:
+    """decisions, "Who pays and is qualified": the reader renews as without the qualification."""
+    assert free
+    show_bundle(house.desk)
+    own = f"subscriptions/{house.subscriptions.ben}"
+    free_title.qualify(house.desk, BEN)
+    browser = house.signed_in(BEN)
+    assert "1 copy, print. 12 issues left, until 30 April 2027." in text_of(browser.get())
+    seen = send(browser, f"{own}/renew?offer=1", {"offer": "1", "payment": "invoice"})
+    assert "Order with obligation to pay" in text_of(seen)
+    house.desk.connection.change(
+        "UPDATE terms SET issues_left = 2 WHERE account_id = 1 AND subscription_id = :key",
+        key=house.subscriptions.ben,
+    )
+    free_title.qualify(house.desk, BEN, on="2026-04-15")
+    assert "1 copy, print. 2 issues left. " in text_of(browser.get())
+
+
+def test_who_has_not_paid_gets_what_is_free(house: House, free: str) -> None:
+    """circulation, "Closing": a copy goes out by the qualification where a term is held."""
+    assert free
+    house.desk.connection.change("UPDATE publications SET credit_issues = 0 WHERE account_id = 1")
+    browser = house.signed_in(ADA)
+    assert "waits for payment" in text_of(browser.get())
+    free_title.qualify(house.desk, ADA)
+    shown = text_of(browser.get())
+    assert "waits for payment" not in shown
+    assert "free of charge until 31 May 2026: confirm that you still want it." in shown
+    assert "are to be paid until" in shown
+    assert "Next issue Tide 5, 1 May 2026" in shown
+    assert issues.close(house.desk.books, 5).held == []
 
 
 def test_another_readers_questions_are_not_there(house: House, free: str) -> None:

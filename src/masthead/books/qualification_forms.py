@@ -285,8 +285,8 @@ def _names_of_options(question: Question) -> str:
 def read_answers(form: Form, given: Iterable[tuple[str, str]]) -> dict[int, Answer]:
     """Return answers by the id of the field, from pairs of a field and an answer by their names.
 
-    What is no option is an answer in words. Raises BadInput for a field that the form does not ask,
-    and for words where only options are.
+    What is no option is an answer in words; several make one line, as the pages have for it. Raises
+    BadInput for a field that the form does not ask, and for words where only options are.
     """
     found: dict[int, tuple[set[int], list[str]]] = {}
     for name, text in given:
@@ -304,7 +304,7 @@ def read_answers(form: Form, given: Iterable[tuple[str, str]]) -> dict[int, Answ
                 field="answers",
             )
     return {
-        key: answer(options, "\n".join(filter(None, words)))
+        key: answer(options, ", ".join(filter(None, words)))
         for key, (options, words) in found.items()
     }
 

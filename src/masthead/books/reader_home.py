@@ -4,7 +4,7 @@ A reader sees what belongs to the reader, and of others only the name that the r
 gift. A gift that the reader gets names no price. Amounts are whole cents, with tax.
 """
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import NamedTuple
 
 from masthead.books.account import Books
@@ -26,6 +26,7 @@ from masthead.books.reader_offers import ask_offered
 from masthead.books.reader_subscriptions import (
     Served,
     SubscriptionsAsked,
+    left_of,
     standing_of,
     unpaid_order,
 )
@@ -177,7 +178,7 @@ class _HomeAsked:
                 ),
                 free.get(each.line.subscription_id),
                 reading.today,
-                pays=any(map(_pays, each.terms)),
+                each.terms,
                 may_answer=offered.questionnaire,
             )
             for each in _newest(served)
@@ -263,22 +264,41 @@ def _subscription(
 
 
 def _with_free(
-    shown: Subscription, free: Newest | None, today: str, *, pays: bool, may_answer: bool
+    shown: Subscription,
+    free: Newest | None,
+    today: str,
+    terms: Collection[TermLine],
+    *,
+    may_answer: bool,
 ) -> Subscription:
-    """Return a subscription with how its qualification stands; what is paid comes first."""
+    """Return a subscription with how its qualification stands; what is paid comes first.
+
+    Of who pays, the issues of the ``terms`` are left. Their last day is not known if the
+    qualification lasts longer.
+    """
     if free is None:
         return shown
-    found = free_until(free.valid_until, today, is_served=bool(free.served))
-    return shown._replace(
-        qualified=None if pays else found,
-        may=shown.may._replace(qualify=may_answer and shown.cancelled is None),
-    )
+    shown = shown._replace(may=shown.may._replace(qualify=may_answer and shown.cancelled is None))
+    if not any(map(_pays, terms)):
+        found = free_until(free.valid_until, today, is_served=bool(free.served))
+        return shown._replace(qualified=found)
+    left = left_of(terms)
+    if shown.issues_left is not None or left == UNLIMITED:
+        return shown
+    until = None if shown.until == free.valid_until else shown.until
+    return shown._replace(issues_left=left, until=until)
 
 
 def _pays(term: TermLine) -> bool:
-    """Return whether issues are left of a term that was paid for, before the opening or since."""
-    return term.kind == "paid" or (
-        term.kind == "opening" and term.price > 0 and term.issues_left != 0
+    """Return whether issues are left of a term that was paid for, before the opening or since.
+
+    ``store.books.requalifications`` leaves out the readers of such terms.
+    """
+    return (
+        term.price > 0
+        and term.paid_on is not None
+        and term.ended_at is None
+        and term.issues_left != 0
     )
 
 

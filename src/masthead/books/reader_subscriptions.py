@@ -128,7 +128,14 @@ def standing_of(served: Served, subscriber_id: int) -> Standing:
         begins_on=line.begins_on,
         pauses=tuple(Span(0, each.first, each.last) for each in served.suspensions),
         renews=served.renewing is not None,
+        of_terms=left_of(served.terms),
     )
+
+
+def left_of(terms: Iterable[TermLine]) -> int:
+    """Return the issues left of terms; -1 is unlimited."""
+    left = [each.issues_left for each in terms]
+    return UNLIMITED if UNLIMITED in left else sum(left)
 
 
 def is_own(terms: Collection[TermLine], subscriber_id: int) -> bool:
@@ -164,7 +171,8 @@ def _unpaid(line: Line, terms: list[TermLine]) -> tuple[int | None, bool]:
     """Return the unpaid order of a subscription, and whether nothing comes until it is paid.
 
     An unpaid term is served for the publication's credit, unless another one is paid (circulation,
-    "Closing").
+    "Closing"). A subscription that goes by a qualification waits for nothing: its terms have an
+    end, and its issues have none.
     """
     due = _due(terms)
     if not due:
@@ -174,7 +182,7 @@ def _unpaid(line: Line, terms: list[TermLine]) -> tuple[int | None, bool]:
         for term in due
         if term.issues != UNLIMITED and term.issues - term.issues_left >= line.credit
     ]
-    return due[0].order_id, len(waits) == len(terms)
+    return due[0].order_id, len(waits) == len(terms) and line.issues != UNLIMITED
 
 
 def _coming(

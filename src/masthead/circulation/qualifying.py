@@ -132,7 +132,11 @@ class Question(NamedTuple):
     @property
     def active_options(self) -> tuple[Option, ...]:
         """The options that are offered: not those that the publisher retired."""
-        return tuple(each for each in self.options if each.is_active)
+        return self.options_for(())
+
+    def options_for(self, chosen: Collection[int]) -> tuple[Option, ...]:
+        """The options that are offered to who has ``chosen`` some: a retired one stays theirs."""
+        return tuple(each for each in self.options if each.is_active or each.option_id in chosen)
 
 
 class AuditClass(NamedTuple):

@@ -106,7 +106,7 @@ def may(
             offered.renew
             and has_bundles
             and not (standing.is_cancelled or standing.is_over)
-            and has_end
+            and (has_end or standing.of_terms > 0)
         ),
         renew_on=(
             offered.automatic_renewal

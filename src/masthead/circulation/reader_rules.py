@@ -84,7 +84,8 @@ class Standing(NamedTuple):
 
     ``issues`` are those left, -1 if it is unlimited. ``is_cancelled``: it ends and has not ended.
     ``is_final``: the cancelling cannot be taken back. ``is_own``: the reader pays for it, so that
-    it is no gift that somebody else pays for.
+    it is no gift that somebody else pays for. ``of_terms`` are the issues left of its terms, which
+    may have an end where a qualification has none.
     """
 
     issues: int
@@ -96,6 +97,7 @@ class Standing(NamedTuple):
     begins_on: str | None = None
     pauses: tuple[Span, ...] = ()
     renews: bool = False
+    of_terms: int = 0
 
 
 def state_of(standing: Standing, today: str) -> State:

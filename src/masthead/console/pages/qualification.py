@@ -163,6 +163,7 @@ def _shown(
     with request.books.snapshot() as inside:
         names = subscribers.names(inside, key)
         types = qualification_forms.request_types(inside)
+        known = qualifications.known_answers(inside, key)
     return request.page(
         "qualification_new",
         status,
@@ -175,7 +176,7 @@ def _shown(
         questions=[
             question_shown(
                 each,
-                each.active_options,
+                each.options_for(known.get(each.field_id, Answer()).options),
                 is_required=each.is_required,
                 hint="It has to be answered." if each.is_required else "",
                 other=f"Another answer to: {each.words}",

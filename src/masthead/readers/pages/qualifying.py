@@ -73,7 +73,12 @@ def _page(request: PageRequest, asked: Asked, form: Form) -> Response:
         is_disqualified=free is not None and not free.is_served,
         back=f"subscriptions/{request.ids['id']}",
         questions=[
-            question_of(request, each, each.active_options, is_required=each.is_required)
+            question_of(
+                request,
+                each,
+                each.options_for(asked.answers.get(each.field_id, Answer()).options),
+                is_required=each.is_required,
+            )
             for each in asked.questions
         ],
     )
