@@ -119,9 +119,26 @@ def test_an_answer_that_disqualifies_ends_what_was_free(house: House, free: str)
     assert "free of charge" not in shown
     assert "Confirm that you still want it" not in shown
     assert "Answer the questions again" in shown
+    said = "With your answers of the last time, it is not free for you."
     asked = text_of(browser.get(f"{free}/qualify"))
-    assert "With your answers of the last time, it is not free for you." in asked
+    assert said in asked
     assert "It is free for you" not in asked
+    house.desk.to("2027-07-01")
+    browser = house.signed_in(CORA)
+    assert "It was free of charge" not in text_of(browser.get())
+    assert said in text_of(browser.get(f"{free}/qualify"))
+
+
+def test_who_pays_and_is_disqualified_reads_that_it_is_not_free(house: House, free: str) -> None:
+    path = f"subscriptions/{house.subscriptions.ben}/qualify"
+    free_title.qualify(house.desk, BEN)
+    browser = house.signed_in(BEN)
+    said = said_after(browser, send(browser, path, FORM | {"q1": "12"}))
+    assert "is not free for you any more" in said
+    shown = text_of(browser.get())
+    assert free
+    assert "Confirm that you still want it" not in shown
+    assert "With your answers of the last time, it is not free" in text_of(browser.get(path))
 
 
 def test_a_reader_whose_qualification_has_ended_qualifies_again(house: House, free: str) -> None:

@@ -17,6 +17,7 @@ from masthead.store.books import reader_qualifying as stored
 from masthead.store.books.operation import Reading
 from masthead.store.books.qualification_forms import Form, form_of
 from masthead.store.books.qualifications import stored_answers
+from masthead.store.books.reader_qualifying import Newest
 
 WEB = "web"
 """The request type of what a reader answers on the readers' pages."""
@@ -27,13 +28,15 @@ _OFFERED = "questionnaire"
 class Asked(NamedTuple):
     """The questions of a free title, with the reader's answers that are known, by the field.
 
-    ``valid_until`` is the last day of the newest qualification; ``has_ended``: it is past.
-    ``agreed_text`` is what the reader agrees to, '' for nothing.
+    ``valid_until`` is the last day of the newest qualification; ``has_ended``: it is past, and
+    ``is_served``: copies go out by its answers. ``agreed_text`` is what the reader agrees to, ''
+    for nothing.
     """
 
     publication: str
     valid_until: str
     has_ended: bool
+    is_served: bool
     agreed_text: str
     questions: Sequence[Question]
     answers: Mapping[int, Answer]
@@ -55,11 +58,12 @@ def asked(books: Books, subscriber_id: int, subscription_id: int) -> Asked:
     """
     check_offered(books, subscriber_id, _OFFERED)
     with books.read() as reading:
-        form, valid_until = _form(reading, subscriber_id, subscription_id)
+        form, newest = _form(reading, subscriber_id, subscription_id)
         return Asked(
             form.publication,
-            valid_until,
-            valid_until < reading.today,
+            newest.valid_until,
+            newest.valid_until < reading.today,
+            bool(newest.served),
             form.agreed_text or "",
             form.questions,
             stored_answers(reading, subscriber_id),
@@ -102,13 +106,13 @@ def qualify(
         return Qualified(form.publication, done.valid_until, done.is_served)
 
 
-def _form(reading: Reading, subscriber_id: int, subscription_id: int) -> tuple[Form, str]:
-    """Return the form of the publication of a subscription, and until when it is valid."""
+def _form(reading: Reading, subscriber_id: int, subscription_id: int) -> tuple[Form, Newest]:
+    """Return the form of the publication of a subscription, and its newest qualification."""
     own_subscription(reading, subscriber_id, subscription_id)
     found = reading.ask(stored.newest(subscriber_id)).get(subscription_id)
     if found is None:
         raise NotFound("the subscription does not go by a qualification")
-    return form_of(reading, found.publication_id), found.valid_until
+    return form_of(reading, found.publication_id), found
 
 
 def _check(questions: Sequence[Question], answers: Mapping[int, Answer]) -> None:

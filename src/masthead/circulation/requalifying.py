@@ -68,7 +68,8 @@ class Free(NamedTuple):
 
 def free_until(until: str, today: str, *, is_served: bool) -> Free:
     """Return how a qualification stands today; ``is_served``: its class gets copies."""
-    return Free(until, is_served and until >= today, until <= _after(today, CONFIRM_DAYS))
+    ends_soon = until <= _after(today, CONFIRM_DAYS)
+    return Free(until, is_served and until >= today, is_served and ends_soon)
 
 
 def windows(efforts: Iterable[Effort], today: str) -> list[Window]:

@@ -210,9 +210,9 @@ def address_lines(address: Address | None, words: Words) -> list[str]:
 def links_of(each: Subscription, words: Words) -> list[Link]:
     """Return what the reader can do with a subscription now."""
     may, path = each.may, f"subscriptions/{each.subscription_id}"
-    answer = words.gettext("Confirm that you still want it")
-    if each.qualified and not each.qualified.is_served:
-        answer = words.gettext("Answer the questions again")
+    answer = words.gettext("Answer the questions again")
+    if each.qualified and each.qualified.is_served:
+        answer = words.gettext("Confirm that you still want it")
     links = [
         (answer, "qualify", may.qualify),
         (address_title(each, words), "address", may.address or may.temporary_address),
@@ -278,7 +278,7 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
     if each.is_gift:
         notes.append(words.gettext("This subscription is a gift to you."))
     if each.may.qualify and each.qualified:
-        notes += _to_confirm(each.qualified, home.today, words)
+        notes += _to_confirm(each.qualified, words)
     if each.owed:
         notes.append(_owed(each.owed, home, words))
     if ended := each.cancelled:
@@ -288,20 +288,20 @@ def _notes(home: Home, each: Subscription, words: Words) -> list[str]:
     return notes
 
 
-def _to_confirm(free: Free, today: str, words: Words) -> list[str]:
+def _to_confirm(free: Free, words: Words) -> list[str]:
     """Return what a reader of a free title should do now; an empty list for nothing."""
     day = words.day(free.until)
-    if free.is_served and free.is_to_confirm:
+    if not free.is_to_confirm:
+        return []
+    if free.is_served:
         message = words.gettext(
             "It is free of charge until %(day)s: confirm that you still want it.", day=day
         )
-    elif free.until < today:
+    else:
         message = words.gettext(
             "It was free of charge until %(day)s. Answer a few questions to receive it again.",
             day=day,
         )
-    else:
-        return []
     return [message]
 
 

@@ -7,7 +7,6 @@ from masthead.books.reader_qualifying import Asked
 from masthead.circulation.page_settings import PageSettings
 from masthead.circulation.qualifying import Answer, answer
 from masthead.errors import BadInput
-from masthead.readers.form_page import own_subscription
 from masthead.readers.forms import Form
 from masthead.readers.page_request import PageRequest, get, post
 from masthead.readers.questions import question_of
@@ -63,14 +62,11 @@ def _asked(request: PageRequest) -> Asked:
 
 
 def _page(request: PageRequest, asked: Asked, form: Form) -> Response:
-    _, found = own_subscription(request)
-    free = found.qualified
     return request.page(
         "qualify",
         400 if form.errors else 200,
         form=form,
         asked=asked,
-        is_disqualified=free is not None and not free.is_served,
         back=f"subscriptions/{request.ids['id']}",
         questions=[
             question_of(
