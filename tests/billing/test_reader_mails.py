@@ -129,7 +129,7 @@ def test_a_confirmation_says_what_was_done_and_whom_to_ask(press: Desk) -> None:
         "",
         "we confirm that you cancelled your subscription to Tide on 15 April 2026.",
         "It ends on 1 March 2027.",
-        "Until then you receive what is paid. It is not renewed.",
+        "Until then you receive the issues as before. It is not renewed.",
         "",
         "That was not you? Write to desk@tide.example at once.",
         "Questions? Write to desk@tide.example.",

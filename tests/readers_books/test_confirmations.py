@@ -167,6 +167,18 @@ def test_the_mail_about_another_address_that_ends_early_says_its_last_day(househ
     assert "It holds until 9 July 2026." in newest(household)
 
 
+def test_the_mail_about_a_pause_that_does_not_begin_says_which_one(household: Desk) -> None:
+    key, books = of(household).ben, reader(household, BEN)
+    reader_pauses.pause(books, BEN, key, *_PAUSE)
+    reader_pauses.resume(books, BEN, key, _PAUSE[0])
+    said = "you ended the pause of Tide that was noted from 1 June 2026 on.\n"
+    assert f"{said}The subscription now lasts until 30 April 2027." in newest(household)
+    reader_pauses.pause(books, BEN, key, *_PAUSE)
+    household.to("2026-06-10")
+    reader_pauses.resume(books, BEN, key, _PAUSE[0])
+    assert f"{said}Its last day is 9 June 2026.\nThe subscription now lasts" in newest(household)
+
+
 def test_looking_queues_no_mail(household: Desk) -> None:
     key, books = of(household).ben, reader(household, BEN)
     reader_pauses.look_at_pause(books, BEN, key, *_PAUSE)

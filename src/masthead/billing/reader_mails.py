@@ -125,15 +125,16 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
         ),
         "resume": (
             "Your subscription to {publication} goes on",
-            "the pause of your subscription to {publication} ends on {last}.",
-            "It now lasts until {until}.",
+            "you ended the pause of {publication} that was noted from {first} on.",
+            "Its last day is {last}.",
+            "The subscription now lasts until {until}.",
         ),
         "cancel": (
             "Your cancellation of {publication}",
             "we confirm that you cancelled your subscription to {publication} on {first}.",
             "It ended on {ended_on}. It is not renewed.",
             "It ends on {until}.",
-            "Until then you receive what is paid. It is not renewed.",
+            "Until then you receive the issues as before. It is not renewed.",
         ),
         "uncancel": (
             "Your subscription to {publication} goes on",
@@ -223,15 +224,16 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
         ),
         "resume": (
             "Ihr Abonnement {publication} geht weiter",
-            "die Pause Ihres Abonnements {publication} endet am {last}.",
-            "Es läuft nun bis zum {until}.",
+            "Sie haben die Pause von {publication} beendet, die ab dem {first} vorgemerkt war.",
+            "Sie endet am {last}.",
+            "Das Abonnement läuft nun bis zum {until}.",
         ),
         "cancel": (
             "Ihre Kündigung von {publication}",
             "wir bestätigen, dass Sie Ihr Abonnement {publication} am {first} gekündigt haben.",
             "Es hat am {ended_on} geendet. Es wird nicht verlängert.",
             "Es endet am {until}.",
-            "Bis dahin erhalten Sie, was bezahlt ist. Es wird nicht verlängert.",
+            "Bis dahin erhalten Sie die Ausgaben wie bisher. Es wird nicht verlängert.",
         ),
         "uncancel": (
             "Ihr Abonnement {publication} geht weiter",
@@ -285,8 +287,8 @@ _CONFIRMED: dict[Language, dict[Confirmed, tuple[str, ...]]] = {
 
 _NEEDS = {"Until then, we send to your former address.": "begins_on"}
 _NEEDS |= {"Bis dahin liefern wir an Ihre bisherige Adresse.": "begins_on"}
-_NEEDS |= {"Until then you receive what is paid. It is not renewed.": "until"}
-_NEEDS |= {"Bis dahin erhalten Sie, was bezahlt ist. Es wird nicht verlängert.": "until"}
+_NEEDS |= {"Until then you receive the issues as before. It is not renewed.": "until"}
+_NEEDS |= {"Bis dahin erhalten Sie die Ausgaben wie bisher. Es wird nicht verlängert.": "until"}
 """The values without which a sentence that names none says nothing."""
 
 VALUES: dict[Confirmed, tuple[str, ...]] = {

@@ -168,7 +168,7 @@ def resume(
             _noted(first, paused.last, before),
             {"last": done.last, "until": after},
         )
-        act.confirm("resume", subscription_id, last=done.last, until=after)
+        act.confirm("resume", subscription_id, first=first, last=done.last, until=after)
         return Resumed(subscription_id, first, done.last, before, after)
 
 
