@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from masthead.billing.letter_mails import words_of_letter
 from masthead.books import billing_settings, efforts, requalifications, subscribers, subscriptions
 from masthead.books.requalifications import Due, Effort
 from masthead.errors import BadInput, NotFound
 from masthead.loading.requalification_files import write
+from masthead.store import accounts
 from tests.billing.bureau import TODAY, order
 from tests.documents.shown import lines_of, pages_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.circulation.desk import Desk
@@ -175,6 +178,31 @@ def test_mails_go_to_addresses_that_are_not_on_hold(free: Desk, tmp_path: Path) 
     assert _sent(free) == [(1, 1, TODAY)]
     with pytest.raises(BadInput, match="by e-mail: it has no file"):
         write(free.books, tmp_path / "mails.csv", 1, 1)
+
+
+@pytest.fixture
+def with_page(free: Desk) -> Iterator[Desk]:
+    """Its account has a page for readers."""
+    accounts.set_account(free.store, 1, {"master_checkout": "https://tide.example/"})
+    yield free
+    accounts.set_account(free.store, 1, {"master_checkout": "", "renewal_code_login": 1})
+
+
+def test_a_code_that_lets_nobody_in_is_not_said_to_sign_in(with_page: Desk, tmp_path: Path) -> None:
+    """reference, "Renewal codes as logins"."""
+    requalifications.set_effort(with_page.books, LETTER)
+    shown = []
+    for code in (1, 0):
+        accounts.set_account(with_page.store, 1, {"renewal_code_login": code})
+        day = None if code else TODAY
+        found = requalifications.selected(with_page.books, 1, 1, sent_on=day)
+        ben = words_of_letter([*requalifications.letters(found)][1]).text
+        assert "https://tide.example/" in ben
+        assert ("Sign in with your code CODE2" in ben) is bool(code)
+        write(with_page.books, tmp_path / f"{code}.pdf", 1, 1, sent_on=day)
+        _, ben_page = pages_of((tmp_path / f"{code}.pdf").read_bytes())
+        shown.append(sum("CODE2" in line for line in ben_page))
+    assert shown == [3, 2]
 
 
 def test_nothing_is_noted_if_others_are_due_by_then(free: Desk) -> None:

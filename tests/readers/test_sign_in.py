@@ -97,9 +97,12 @@ def test_half_a_pair_signs_nobody_in(pages: Pages, form: dict[str, str]) -> None
 
 
 def test_an_account_without_codes_lets_nobody_in_by_one(pages: Pages, desk: Desk) -> None:
+    assert "renewal code" in pages.browser().get("sign-in").text
     accounts.set_account(desk.store, 1, {"renewal_code_login": 0})
     try:
         assert pages.browser().sign_in(code_of(1), POSTAL_CODE).status_code == 403
+        for path in ("sign-in", "sign-in/sent"):
+            assert "renewal code" not in pages.browser().get(path).text
         assert pages.browser().sign_in(email_of(1), PASSWORD).status_code == 303
     finally:
         accounts.set_account(desk.store, 1, {"renewal_code_login": 1})

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
     from masthead.books import Books
+    from masthead.books.reader_links import Ways
     from tests.readers.browser import Pages
 
 AT_ONCE, OF_ONE_MAX, PAGES_AT_ONCE = 2, 10, 8
@@ -68,14 +69,14 @@ def test_eight_pages_are_made_at_a_time_and_others_wait(
 ) -> None:
     """decisions, "Turns of the readers' pages"."""
     may_go_on, made = threading.Event(), threading.Semaphore(0)
-    are_offered = reader_links.are_offered
+    ways = reader_links.ways
 
-    def held(books: Books) -> bool:
+    def held(books: Books) -> Ways:
         made.release()
         assert may_go_on.wait(60)
-        return are_offered(books)
+        return ways(books)
 
-    monkeypatch.setattr(reader_links, "are_offered", held)
+    monkeypatch.setattr(reader_links, "ways", held)
     with ThreadPoolExecutor(PAGES_AT_ONCE + 2) as pool:
         browsers = [pages.browser() for _ in range(PAGES_AT_ONCE + 2)]
         answers = [pool.submit(each.get, "sign-in") for each in browsers]

@@ -292,7 +292,7 @@ def _with_free(
 def _pays(term: TermLine) -> bool:
     """Return whether issues are left of a term that was paid for, before the opening or since.
 
-    ``store.books.requalifications`` leaves out the readers of such terms.
+    ``store.books.requalifying`` leaves out the readers of such terms.
     """
     return (
         term.price > 0

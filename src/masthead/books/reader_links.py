@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from masthead.books.account import Books
 from masthead.books.reader_mails import password_link, sign_in_link
+from masthead.databases.queries import Batch
+from masthead.store.billing.settings import settings as billing_settings
 from masthead.store.billing.settings import settings_of
+from masthead.store.login_check import takes_codes
 from masthead.store.sign_in_links import Purpose
 
 
@@ -27,6 +30,22 @@ class SentLink(NamedTuple):
     def sentence(self) -> str:
         """To whom a link is mailed."""
         return f"a link to the readers' pages was mailed to subscriber {self.subscriber_id}"
+
+
+class Ways(NamedTuple):
+    """How readers sign in without an email and a password: by links, and by codes of letters."""
+
+    links: bool
+    codes: bool
+
+
+def ways(books: Books) -> Ways:
+    """Return how readers can sign in."""
+    with books.read() as reading:
+        batch = Batch(reading)
+        settings, codes = batch.add(billing_settings()), batch.add(takes_codes())
+        batch.send()
+        return Ways(bool(settings().mail_from), codes())
 
 
 def are_offered(books: Books) -> bool:

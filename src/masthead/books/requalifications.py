@@ -35,6 +35,7 @@ from masthead.store.books.issue import check_publication
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.qualification_forms import Form, form_of
 from masthead.store.books.requalifying import Asked, InClass, Lapse, Lapsing
+from masthead.store.login_check import takes_codes
 
 __all__ = [
     "Due",
@@ -76,7 +77,8 @@ class Written(NamedTuple):
     """The readers whom an effort asks: those who are due today, or those asked on a past day.
 
     ``form`` is the form of the publication, ``settings`` those of the account's documents.
-    ``page`` is the address of the readers' pages, '' if there is none.
+    ``page`` is the address of the readers' pages, '' if there is none; ``takes_codes``: a renewal
+    code signs in there.
     """
 
     effort: Effort
@@ -85,6 +87,7 @@ class Written(NamedTuple):
     asked: Sequence[Asked]
     form: Form
     page: str
+    takes_codes: bool
     settings: BillingSettings
 
     @property
@@ -286,7 +289,7 @@ def letters(written: Written) -> Iterator[PrintedRequalification]:
             effort=written.effort.effort,
             valid_until=each.valid_until,
             renewal_code=printable(each.renewal_code or ""),
-            postal_code=recipient.postal_code,
+            postal_code=recipient.postal_code if written.takes_codes else "",
             page=printable(written.page),
             agreed_text=printable(form.agreed_text or ""),
             questions=questions,
@@ -339,6 +342,7 @@ def _written(reading: Reading, window: Window, asked: Sequence[Asked]) -> Writte
         asked,
         form_of(reading, window.effort.publication_id),
         stored.page_of(reading),
+        reading.ask(takes_codes()),
         settings_of(reading),
     )
 

@@ -8,6 +8,7 @@ from hashlib import md5
 from typing import Literal, NamedTuple
 
 from masthead.contract.moments import date_in
+from masthead.databases.queries import Query, rows_as
 from masthead.errors import NotFound
 from masthead.store import logins, passwords
 from masthead.store.database import Connection, Store
@@ -48,6 +49,13 @@ def login_of(connection: Connection, account_id: int, login: str, password: str)
     if found is None:
         raise NotFound(f"there is no account {account_id}", code="unknown_account")
     return Login(account_id, login, password, found[0], bool(found[1]))
+
+
+def takes_codes() -> Query[bool]:
+    """Return whether a renewal code and a postal code sign in to the account."""
+    return rows_as(
+        tuple[int], "SELECT renewal_code_login FROM accounts WHERE account_id = :account_id"
+    ).then(lambda rows: any(code for (code,) in rows))
 
 
 class CheckedLogin(NamedTuple):

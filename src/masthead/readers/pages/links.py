@@ -86,7 +86,7 @@ def send(request: PageRequest, email: str, purpose: Purpose) -> Response:
 def sent(request: PageRequest) -> Response:
     """Say that a mail is on its way if the email is known."""
     _check_offered(request)
-    return request.page("link_sent")
+    return request.page("link_sent", ways=reader_links.ways(request.books))
 
 
 def look(request: PageRequest) -> Response:

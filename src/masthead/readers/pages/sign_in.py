@@ -149,8 +149,8 @@ def _form(
     request: PageRequest, error: str, status: int, *, typed: dict[str, str] | None = None
 ) -> Response:
     shown = typed or {"login": request.form.get("login", ""), **asked_with(request)}
-    has_links = reader_links.are_offered(request.books)
-    return request.page("sign_in", status, typed=shown, error=error, has_links=has_links)
+    ways = reader_links.ways(request.books)
+    return request.page("sign_in", status, typed=shown, error=error, ways=ways)
 
 
 pages = [
