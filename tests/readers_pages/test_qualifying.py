@@ -149,6 +149,13 @@ def test_a_reader_whose_qualification_has_ended_qualifies_again(house: House, fr
     assert "You receive Tide free of charge until 30 June 2027." in said
 
 
+def test_who_cancels_what_is_free_reads_when_it_ends(house: House, free: str) -> None:
+    browser = house.signed_in(CORA)
+    said = said_after(browser, send(browser, f"{free}/cancel"))
+    assert "1 copy, print, until 1 May 2026. It was cancelled on 15 April 2026" in said
+    assert "free of charge until" not in said
+
+
 def test_who_pays_reads_nothing_of_a_free_title(house: House, free: str) -> None:
     assert free
     free_title.qualify(house.desk, BEN)

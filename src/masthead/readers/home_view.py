@@ -243,7 +243,8 @@ def _what(each: Subscription, words: Words) -> str:
         each.copies,
         kind=words.gettext(kind) if kind else each.type,
     )
-    if each.qualified and each.qualified.is_served and each.issues_left is None:
+    goes_on = each.issues_left is None and each.cancelled is None
+    if each.qualified and each.qualified.is_served and goes_on:
         return words.gettext(
             "%(copies)s, free of charge until %(day)s.",
             copies=copies,
