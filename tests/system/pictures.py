@@ -30,7 +30,8 @@ _HEAD = """\
 
 Each page of the [console](console.md) with the data of the demo, as a manager sees it: on a wide
 screen and on a phone, in light and in dark colours. They are made with
-`python -m tests.system.pictures`."""
+`python -m tests.system.pictures`. The pictures are in the project's folder `docs/images`; a server
+that was installed from a package shows this page without them."""
 
 
 class Shown(NamedTuple):

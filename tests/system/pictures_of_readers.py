@@ -33,7 +33,9 @@ _HEAD = """\
 
 Each of the readers' pages with the readers of the tests: on a phone and on a wide screen, in light
 and in dark colours, which follow the reader's device. A publisher has its own name, logo and
-colour. They are made with `python -m tests.system.pictures_of_readers`."""
+colour. They are made with `python -m tests.system.pictures_of_readers`. The pictures are in the
+project's folder `docs/images`; a server that was installed from a package shows this page without
+them."""
 
 
 class Shown(NamedTuple):
