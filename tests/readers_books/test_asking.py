@@ -322,7 +322,7 @@ def test_an_answer_that_is_none_is_refused(
     error = refused(
         household, reader_answers.answer, reader(household, ADA), ADA, {field_id: given}
     )
-    assert error.code == code
+    assert (error.code, error.values["question"]) == (code, field_id)
 
 
 def test_a_readers_file_has_only_the_readers_data(household: Desk) -> None:

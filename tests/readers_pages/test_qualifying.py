@@ -98,7 +98,8 @@ def test_the_qualification_is_for_the_subscription_of_the_page(house: House, fre
     [
         ({"q1": ""}, "q1", "Answer this question."),
         ({"q1": "21"}, "q1", "Answer this question."),
-        ({"q3": "x" * 2_001}, "q3", "Choose from the answers."),
+        ({"q3": "x" * 2_001}, "q3", "This text is too long: 2000 characters are the most."),
+        ({"q3": "a\x07"}, "q3", "This text has characters that cannot be printed."),
         ({"agreed": ""}, "agreed", "Confirm that you agree."),
     ],
 )

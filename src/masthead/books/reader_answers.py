@@ -163,7 +163,8 @@ def _checked(question: Question, given: Given) -> tuple[str | None, str | None]:
         return refused("answer_wrong", field="answer", question=question.field_id)
 
     chosen, text = sorted(set(given.options)), given.text.replace("\r\n", "\n").strip()
-    check_text(text, "answer", TEXT_MAX, has_lines=question.type == "textarea")
+    has_lines = question.type == "textarea"
+    check_text(text, "answer", TEXT_MAX, has_lines=has_lines, question=question.field_id)
     if set(chosen) - {each.option_id for each in question.options}:
         raise wrong()
     if text and question.type not in IN_WORDS and not question.allows_other:

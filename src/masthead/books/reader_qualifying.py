@@ -10,8 +10,8 @@ from masthead.books import qualifications
 from masthead.books.account import Books
 from masthead.books.qualifications import Given
 from masthead.books.reader_acts import acting, check_offered, own_subscription
-from masthead.circulation.qualifying import Answer, Question, refused_answers
-from masthead.circulation.reader_rules import refused
+from masthead.circulation.qualifying import TEXT_MAX, Answer, Question, refused_answers
+from masthead.circulation.reader_rules import check_text, refused
 from masthead.errors import NotFound
 from masthead.store.books import reader_qualifying as stored
 from masthead.store.books.operation import Reading
@@ -120,7 +120,6 @@ def _check(questions: Sequence[Question], answers: Mapping[int, Answer]) -> None
         answer = answers.get(each.field_id, Answer())
         if each.is_required and answer.is_empty:
             raise refused("answer_missing", field="answer", question=each.field_id)
-        if not answer.text.replace("\n", "").isprintable():
-            raise refused("text_wrong", field="answer", question=each.field_id)
+        check_text(answer.text, "answer", TEXT_MAX, has_lines=True, question=each.field_id)
     for wrong in refused_answers(questions, answers):
         raise refused("answer_wrong", field="answer", question=wrong.field_id)

@@ -41,7 +41,7 @@ REFUSALS: Mapping[str, str] = {
     "cancelled_already": "The subscription is cancelled already.",
     "not_cancelled": "The subscription is not cancelled.",
     "cancelling_final": "This cancellation cannot be taken back any more. Please order again.",
-    "unlimited": "The subscription has no end, so it never needs to be renewed.",
+    "unlimited": "This is not possible for a subscription without an end.",
     "renews_already": "The subscription renews automatically already.",
     "renews_not": "The subscription does not renew automatically.",
     "not_for_sale": "This cannot be ordered any more.",
@@ -226,12 +226,14 @@ def check_day(day: str, field: str) -> None:
         raise refused("day_wrong", field=field)
 
 
-def check_text(text: str, field: str, most: int, *, has_lines: bool = False) -> None:
+def check_text(
+    text: str, field: str, most: int, *, has_lines: bool = False, **values: object
+) -> None:
     """Raise BadInput with the field for a text that is too long, or that cannot be printed.
 
-    With ``has_lines``, it may have line breaks.
+    With ``has_lines``, it may have line breaks. The error has the ``values`` too.
     """
     if len(text) > most:
-        raise refused("text_too_long", field=field, most=most)
+        raise refused("text_too_long", field=field, most=most, **values)
     if not (text.replace("\n", " ") if has_lines else text).isprintable():
-        raise refused("text_wrong", field=field)
+        raise refused("text_wrong", field=field, **values)
