@@ -11,6 +11,7 @@ from masthead.books.cancelling import cancel
 from masthead.books.qualification_forms import GivenClass
 from masthead.books.qualifications import Given
 from masthead.circulation.ordering import Item, Order, Person
+from masthead.circulation.qualifying import Answer
 from masthead.errors import BadInput, MastheadError, NotFound
 from masthead.store import audit
 from masthead.store.entitlements import entitlements_of
@@ -19,6 +20,7 @@ from tests.qualification.press import (
     CHIEF,
     CLASSES,
     ENGINEER,
+    INDUSTRY,
     JOB,
     LARGE,
     SIZE,
@@ -76,6 +78,20 @@ def test_the_first_qualification_begins_a_subscription(press: Desk) -> None:
 def subscription_commit(desk: Desk) -> int:
     ((commit_id,),) = desk.rows("SELECT commit_id FROM subscriptions WHERE subscription_id = 1")
     return int(commit_id)
+
+
+def test_an_answer_that_was_taken_back_does_not_come_back_by_an_older_one(press: Desk) -> None:
+    """decisions, "The newest qualification": not a single answer of the questionnaire."""
+    qualify(press, 1, "2026-03-01", said(CHIEF, STEEL))
+    qualify(press, 1, "2026-04-10", said(CHIEF) | {INDUSTRY: Answer(), SIZE: Answer()})
+    qualify(press, 1, "2026-04-01", said(ENGINEER, STEEL, LARGE))
+    known = qualifications.known_answers(press.books, 1)
+    assert {key: each.options for key, each in known.items() if not each.is_empty} == {
+        JOB: (CHIEF,),
+        SIZE: (LARGE,),
+    }
+    qualify(press, 1, "2026-04-12", said(STEEL, CHIEF))
+    assert qualifications.known_answers(press.books, 1)[INDUSTRY].options == (STEEL,)
 
 
 def test_a_later_answer_wins_by_its_day_not_by_the_day_of_the_load(press: Desk) -> None:

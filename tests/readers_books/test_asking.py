@@ -303,6 +303,20 @@ def test_answers_have_their_day_and_are_undone(household: Desk) -> None:
     assert kept(household)["custom_field_answers"] == before["custom_field_answers"]
 
 
+def test_an_answer_that_is_taken_back_keeps_its_day(household: Desk) -> None:
+    """decisions, "The newest qualification": a file of before does not bring it back."""
+    ask(household)
+    books = reader(household, ADA)
+    for given, changed in ((Given([31]), (3,)), (Given(), (3,)), (Given(), ())):
+        assert reader_answers.answer(books, ADA, {3: given}).fields == changed
+    (empty,) = household.table("custom_field_answers")
+    assert (empty["option_ids"], empty["text_value"]) == (None, None)
+    assert empty["answered_on"] == "2026-04-15"
+    assert reader_answers.questions(books, ADA)[2].answered_on is None
+    undo_newest(household)
+    assert reader_answers.questions(books, ADA)[2].chosen == (31,)
+
+
 @pytest.mark.parametrize(
     ("field_id", "given", "code"),
     [

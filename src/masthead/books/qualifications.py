@@ -373,7 +373,12 @@ class _Adding:
                 if days.get(key, "") <= each.on:
                     days[key] = each.on
                     newest[key] = answer
-        stored.write_answers(self._change, days, newest)
+        known = {
+            key: answer
+            for key, answer in newest.items()
+            if key in self._days or not answer.is_empty
+        }
+        stored.write_answers(self._change, days, known)
 
 
 def known_answers(books: Books, subscriber_id: int) -> Mapping[int, Answer]:

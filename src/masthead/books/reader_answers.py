@@ -90,22 +90,19 @@ def answer(
     with acting(books, subscriber_id, "questionnaire", dry_run=dry_run) as act:
         known = {each.field_id: each for each in _questions(act.change, subscriber_id)}
         before = stored.stored_answers(act.change, subscriber_id)
-        changed: dict[int, dict[str, str | None] | None] = {}
+        changed: dict[int, dict[str, str | None]] = {}
         for field_id, own in given.items():
             if field_id not in known:
                 raise refused("answer_wrong", field="answer", question=field_id)
             new = _checked(known[field_id], own)
             old = before.get(field_id) or {}
             if new != (old.get("option_ids"), old.get("text_value")):
-                changed[field_id] = (
-                    None
-                    if new == (None, None)
-                    else {
-                        "option_ids": new[0],
-                        "text_value": new[1],
-                        "answered_on": act.change.today,
-                    }
-                )
+                # An empty one keeps its day, so that no earlier answer comes back by a file.
+                changed[field_id] = {
+                    "option_ids": new[0],
+                    "text_value": new[1],
+                    "answered_on": act.change.today,
+                }
         done = Answered(subscriber_id, tuple(sorted(changed)))
         if changed:
             stored.write(act.change, subscriber_id, changed)
@@ -137,6 +134,7 @@ def _questions(reading: Reading, subscriber_id: int) -> list[Question]:
         field = dict(zip(_FIELD, each.field, strict=False))
         options = [dict(zip(_OPTION, option, strict=True)) for option in each.options]
         chosen = tuple(int(option[0]) for option in each.chosen)
+        own = days.get(int(field["field_id"]), {}) if chosen or each.text_value else {}
         found.append(
             Question(
                 int(field["field_id"]),
@@ -150,7 +148,7 @@ def _questions(reading: Reading, subscriber_id: int) -> list[Question]:
                 bool(field["allow_other"]),
                 chosen,
                 each.text_value or "",
-                days.get(int(field["field_id"]), {}).get("answered_on"),
+                own.get("answered_on"),
             )
         )
     return found

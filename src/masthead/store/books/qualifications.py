@@ -250,8 +250,8 @@ def write_answers(
 ) -> None:
     """Write answers by the reader and the field, each with its day in ``days``.
 
-    They replace what is stored; an empty one removes it. Readers' custom fields are marked for the
-    change feed.
+    They replace what is stored; an empty one keeps its day, so that no earlier answer comes back.
+    Readers' custom fields are marked for the change feed.
     """
     for field_id in sorted({field_id for _, field_id in given}):
         readers = sorted(subscriber_id for subscriber_id, field in given if field == field_id)
@@ -265,15 +265,14 @@ def write_answers(
                 field_id=field_id,
             )
     for (subscriber_id, field_id), answer in given.items():
-        if not answer.is_empty:
-            books.add(
-                "custom_field_answers",
-                subscriber_id=subscriber_id,
-                field_id=field_id,
-                option_ids="|".join(map(str, answer.options)) or None,
-                text_value=answer.text or None,
-                answered_on=days[subscriber_id, field_id],
-            )
+        books.add(
+            "custom_field_answers",
+            subscriber_id=subscriber_id,
+            field_id=field_id,
+            option_ids="|".join(map(str, answer.options)) or None,
+            text_value=answer.text or None,
+            answered_on=days[subscriber_id, field_id],
+        )
     books.write()
     ids = sorted({subscriber_id for subscriber_id, _ in given})
     for first in range(0, len(ids), _IDS_MAX):

@@ -25,7 +25,7 @@ def stored_answers(reading: Reading, subscriber_id: int) -> dict[int, dict[str, 
 def write(
     change: Operation, subscriber_id: int, answers: Mapping[int, Mapping[str, Any] | None]
 ) -> None:
-    """Replace answers by the ids of their fields; None removes one."""
+    """Replace answers by the ids of their fields; None removes one, as before any answer."""
     for field_id, answer in answers.items():
         change.change(
             """
