@@ -103,13 +103,19 @@ def test_a_restore_names_who_was_erased_and_has_issues_or_money_again(
 
 
 def test_the_records_that_were_merged_into_a_reader_are_erased_too(desk: Desk) -> None:
-    """decisions, "Personal data: erasing"."""
+    """decisions, "Personal data: erasing"; the audit entry names each of them."""
     for number in (2, 3):
         desk.put(
             "subscribers", subscriber_id=number, first_name="Quill", email=f"{number}@x.example"
         )
     subscribers.merge(desk.books, 1, 2)
-    assert erasure.erase(desk.books, 1, "earn").blanked["subscribers"] == 2
+    done = erasure.erase(desk.books, 1, "earn")
+    assert done.blanked["subscribers"] == 2
+    whom = "erased subscriber 1 and, merged into it, subscriber 2: blanked 2 of subscribers, "
+    assert done.sentence.startswith(whom)
+    with desk.store.writer() as connection:
+        (found, *_), _since = audit.changes_of(connection, 1, {"subscriber": [2]}, limit=5)
+    assert found.summary == done.sentence
     names = {row["subscriber_id"]: row["first_name"] for row in desk.table("subscribers")}
     assert names == {1: None, 2: None, 3: "Quill"}
     assert [row["subscriber_id"] for row in desk.table("erasures")] == [1, 2]

@@ -5,6 +5,7 @@ because afterwards the books no longer say whose money it was
 (decisions, "Readers who are erased or deleted").
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from masthead.books.account import Books
@@ -25,7 +26,8 @@ class Erased(NamedTuple):
     """What erasing did: the blanked rows by table, the subscriptions that ended, and cents.
 
     ``refunded`` includes tax. ``credited`` is what became credit of payers, and ``by_hand`` what
-    somebody has to send.
+    somebody has to send. ``merged`` are the ids of the records that were merged into the reader's,
+    and erased with it.
     """
 
     subscriber_id: int
@@ -36,11 +38,12 @@ class Erased(NamedTuple):
     earned: int = 0
     credited: int = 0
     by_hand: int = 0
+    merged: Sequence[int] = ()
 
     @property
     def sentence(self) -> str:
         """What was blanked, what ended, and what happened to the money."""
-        said = erasing.summary_of(self.subscriber_id, self.blanked)
+        said = erasing.summary_of(self.subscriber_id, self.merged, self.blanked)
         if not self.ended:
             return said
         were = "subscriptions were" if len(self.ended) > 1 else "subscription was"
@@ -103,6 +106,7 @@ def erase(
             ending = left_of(reading.connection, books.account_id, subscriber_id, with_free=True)
         done = [cancel(inside, each.subscription_id, refund=money == "refund") for each in ending]
         with inside.change() as change:
+            merged = erasing.merged_into(change.connection, books.account_id, subscriber_id)
             blanked = erasing.blank_one(
                 change.connection, books.account_id, subscriber_id, change.commit_id
             )
@@ -115,6 +119,7 @@ def erase(
             sum(each.earned for each in done),
             sum(each.credited for each in done),
             sum(each.by_hand for each in done),
+            merged,
         )
         inside.say_for_all(erased.sentence)
     if not leave_traces:

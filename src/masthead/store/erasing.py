@@ -7,6 +7,7 @@ load blanks their staged rows before any other step, so loading the same file ag
 merged into a subscriber's are erased with it.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from masthead.contract.kinds import Bit
@@ -61,10 +62,12 @@ def erase(
         accounts.settings_of(connection, account_id)
         forget_logins(store, connection, account_id, subscriber_id)
         commit_id = commits.begin_commit(connection, account_id)
+        merged = merged_into(connection, account_id, subscriber_id)
         blanked = blank_one(connection, account_id, subscriber_id, commit_id)
         if not blanked:
             commits.drop_commit(connection, account_id, commit_id)
-        audit.record(connection, by, summary_of(subscriber_id, blanked), account_id=account_id)
+        said = summary_of(subscriber_id, merged, blanked)
+        audit.record(connection, by, said, account_id=account_id)
     commits.stamp_commits(store, account_id)
     if not leave_traces:
         store.vacuum_after_erase()
@@ -78,15 +81,23 @@ def blank_one(
 
     Call :func:`forget_logins` first, which checks that the subscriber exists.
     """
-    erased = connection.column_as(
-        int,
-        f"SELECT subscriber_id FROM subscribers WHERE {_WITH_MERGED}",
-        account_id=account_id,
-        subscriber_id=subscriber_id,
-    )
+    erased = [subscriber_id, *merged_into(connection, account_id, subscriber_id)]
     for each in erased:
         add(connection, Erasure(account_id, each, None))
     return blank(connection, account_id, commit_id, ", ".join(map(str, erased)))
+
+
+def merged_into(connection: Connection, account_id: int, subscriber_id: int) -> list[int]:
+    """Return the ids of the records that were merged into a subscriber's, in ascending order."""
+    return connection.column_as(
+        int,
+        """
+        SELECT subscriber_id FROM subscribers
+        WHERE account_id = :account_id AND merged_into = :subscriber_id ORDER BY subscriber_id
+        """,
+        account_id=account_id,
+        subscriber_id=subscriber_id,
+    )
 
 
 def forget_logins(
@@ -139,10 +150,14 @@ def erasures(connection: Connection) -> list[Erasure]:
     )
 
 
-def summary_of(subscriber_id: int, blanked: dict[str, int]) -> str:
-    """Return the audit entry of an erasure."""
+def summary_of(subscriber_id: int, merged: Sequence[int], blanked: dict[str, int]) -> str:
+    """Return the audit entry of an erasure; ``merged`` are the records that were erased with it."""
+    whom = f"subscriber {subscriber_id}"
+    if merged:
+        whom += f" and, merged into it, {'subscribers' if len(merged) > 1 else 'subscriber'} "
+        whom += ", ".join(map(str, merged))
     rows = ", ".join(f"{count} of {name}" for name, count in blanked.items())
-    return f"erased subscriber {subscriber_id}: {f'blanked {rows}' if rows else 'nothing was left'}"
+    return f"erased {whom}: {f'blanked {rows}' if rows else 'nothing was left'}"
 
 
 def blank(
