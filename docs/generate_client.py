@@ -23,9 +23,10 @@ _REPLACED = (
     (r"\basync (?=def|with|for)", ""),
     (r"\bawait ", ""),
     (r"\b(_?)Async(?=[A-Z])", r"\1"),
-    (r"\b__a(?=enter__|exit__|iter__)", "__"),
+    (r"\b__a(?=enter__|exit__|iter__|next__)", "__"),
     (r"\ba(?=close\(|iter_bytes\()", ""),
     (r"\banext\(", "next("),
+    (r"\bStopAsync(?=Iteration)", "Stop"),
 )
 """Patterns and what takes their place, in this order."""
 

@@ -68,8 +68,7 @@ class Plain:
         async def following() -> Any:
             return await anext(records, self)
 
-        while (record := self._runner.run(following())) is not self:
-            yield record
+        return iter(lambda: self._runner.run(following()), self)
 
 
 async def _awaited(found: Awaitable[Any]) -> Any:

@@ -284,3 +284,18 @@ def test_an_iteration_that_an_exception_ended_does_not_look_complete_when_it_goe
     for _ in range(2):
         with pytest.raises(ServiceError, match="/2/cdc: the response was not read to its end: "):
             list(changes)
+
+
+def test_an_iterator_that_goes_on_after_an_error_does_not_look_complete(
+    connect: Connect, serve: Serve
+) -> None:
+    """rules, "Change feed: a broken response": nor does one that the caller has kept."""
+    feed_cut = Reply([feed(1)[:-2].encode()], headers=THROUGH, is_cut=True)
+    entry = b'[{"subscription_id":"1","copies":"1","is_grace":"0","is_paid":"0","type":"Print"},'
+    client = connect(serve(in_turn(feed_cut, Reply([entry], is_cut=True), refused(400))).url)
+    changes = client.changes("2026-11-20T10:00:00+00:00", LISTS)
+    for records in (changes, client.download_mailing_list(7), client.list_subscriptions()):
+        following = iter(records)
+        for _ in range(3):
+            with pytest.raises(ServiceError):
+                list(following)

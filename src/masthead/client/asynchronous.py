@@ -186,32 +186,29 @@ class AsyncClient:
         Yields all of them, or the first ``limit``; at most 100 if the service has no further pages
         (``Link: <…>; rel="next"``).
         """
-        return self._pages(requests.list_subscriptions(filters))
+        return self._listed(requests.list_subscriptions(filters))
 
     def search_subscribers(self, **filters: Unpack[SubscriberFilters]) -> AsyncIterator[Subscriber]:
         """Yield the subscribers that match all filters (interface, operation 8).
 
         Pages and ``limit`` are as in :meth:`list_subscriptions`.
         """
-        return self._pages(requests.search_subscribers(filters))
+        return self._listed(requests.search_subscribers(filters))
 
     async def get_order(self, order_id: int) -> Order:
         """Return an order with its items (interface, operation 9)."""
         return await self._get(requests.get_order(order_id))
 
-    async def download_mailing_list(
+    def download_mailing_list(
         self, mailing_list_id: int, *, download: bool = False
     ) -> AsyncIterator[MailingListEntry]:
         """Yield the entries of a list download as a stream (interface, operation 10).
 
-        The iteration raises ServiceError if the response is incomplete. ``download`` is the
-        interface's parameter of this name.
+        The iteration raises ServiceError if the response is incomplete, and again if it goes on.
+        ``download`` is the interface's parameter of this name.
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
-        response = await self._stream(request)
-        reader = ListReader(MailingListEntry, self._reading(request))
-        async for entry in _records(request, response, reader, self._timeout_s):
-            yield entry
+        return _AsyncIteration(request.path, self._entries(request))
 
     async def send_bodies_if_needed(self) -> bool:
         """Send parameters as JSON bodies from now on if the service does not read the query.
@@ -250,6 +247,9 @@ class AsyncClient:
 
         return await AsyncRetrying(**self._retries)(attempt)
 
+    def _listed(self, paged: PagedRequest[Result]) -> AsyncIterator[Result]:
+        return _AsyncIteration(paged.first.path, self._pages(paged))
+
     async def _pages(self, paged: PagedRequest[Result]) -> AsyncIterator[Result]:
         next_request: Request[list[Result]] | None = paged.first
         left = sys.maxsize if paged.limit is None else paged.limit
@@ -261,6 +261,12 @@ class AsyncClient:
             for record in page.records[:left]:
                 yield record
             left -= len(page.records)
+
+    async def _entries(self, request: Request[None]) -> AsyncIterator[MailingListEntry]:
+        response = await self._stream(request)
+        reader = ListReader(MailingListEntry, self._reading(request))
+        async for entry in _records(request, response, reader, self._timeout_s):
+            yield entry
 
     async def _opened(
         self,
@@ -323,13 +329,44 @@ class AsyncClient:
         return response
 
 
-class _AsyncStream(Generic[Result]):
+class _AsyncIteration(Generic[Result]):
+    """Records to iterate over once.
+
+    After an exception, also one of the caller's such as a timeout, every further step raises
+    ServiceError: what was read until then must not look complete.
+    """
+
+    def __init__(self, path: str, records: AsyncIterator[Result]) -> None:
+        self._path = path
+        self._records = records
+        self._failure: ServiceError | None = None
+
+    def __aiter__(self) -> AsyncIterator[Result]:
+        return self
+
+    async def __anext__(self) -> Result:
+        if self._failure:
+            raise self._failure
+        try:
+            return await anext(self._records)
+        except StopAsyncIteration:
+            raise
+        except ServiceError as error:
+            self._failure = error
+            raise
+        except BaseException as error:
+            reason = f"the response was not read to its end: {type(error).__name__}"
+            self._failure = ServiceError(self._path, None, reason)
+            raise
+
+
+class _AsyncStream(_AsyncIteration[Result]):
     """The records of some entities in a response, a stream to iterate over once.
 
     ``through`` is the next ``changed_since``, valid once all records have been read and applied;
     ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
-    response is incomplete, and again if it is repeated, as it does after a timeout or another
-    exception. Close it if you do not read it to the end.
+    response is incomplete, and again whenever it goes on. Close it if you do not read it to the
+    end.
     """
 
     def __init__(
@@ -339,11 +376,9 @@ class _AsyncStream(Generic[Result]):
         reader: RecordReader[Result],
         timeout_s: float,
     ) -> None:
+        super().__init__(request.path, _records(request, response, reader, timeout_s))
         self.through, self.is_date = responses.through_of(request, response.headers)
-        self._path = request.path
         self._response = response
-        self._records = self._read(_records(request, response, reader, timeout_s))
-        self._failure: ServiceError | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -351,28 +386,9 @@ class _AsyncStream(Generic[Result]):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def __aiter__(self) -> AsyncIterator[Result]:
-        if self._failure:  # a continued iteration must not look complete
-            raise self._failure
-        return self._records
-
     async def close(self) -> None:
         """Release the connection."""
         await self._response.aclose()
-
-    async def _read(self, records: AsyncIterator[Result]) -> AsyncIterator[Result]:
-        try:
-            async for record in records:
-                yield record
-        except GeneratorExit:
-            raise
-        except ServiceError as error:
-            self._failure = error
-            raise
-        except BaseException as error:
-            reason = f"the response was not read to its end: {type(error).__name__}"
-            self._failure = ServiceError(self._path, None, reason)
-            raise
 
 
 class AsyncChanges(_AsyncStream[ChangedRecord]):

@@ -180,14 +180,14 @@ class Client:
         Yields all of them, or the first ``limit``; at most 100 if the service has no further pages
         (``Link: <…>; rel="next"``).
         """
-        return self._pages(requests.list_subscriptions(filters))
+        return self._listed(requests.list_subscriptions(filters))
 
     def search_subscribers(self, **filters: Unpack[SubscriberFilters]) -> Iterator[Subscriber]:
         """Yield the subscribers that match all filters (interface, operation 8).
 
         Pages and ``limit`` are as in :meth:`list_subscriptions`.
         """
-        return self._pages(requests.search_subscribers(filters))
+        return self._listed(requests.search_subscribers(filters))
 
     def get_order(self, order_id: int) -> Order:
         """Return an order with its items (interface, operation 9)."""
@@ -198,13 +198,11 @@ class Client:
     ) -> Iterator[MailingListEntry]:
         """Yield the entries of a list download as a stream (interface, operation 10).
 
-        The iteration raises ServiceError if the response is incomplete. ``download`` is the
-        interface's parameter of this name.
+        The iteration raises ServiceError if the response is incomplete, and again if it goes on.
+        ``download`` is the interface's parameter of this name.
         """
         request = requests.download_mailing_list(mailing_list_id, download=download)
-        response = self._stream(request)
-        reader = ListReader(MailingListEntry, self._reading(request))
-        yield from _records(request, response, reader, self._timeout_s)
+        return _Iteration(request.path, self._entries(request))
 
     def send_bodies_if_needed(self) -> bool:
         """Send parameters as JSON bodies from now on if the service does not read the query.
@@ -243,6 +241,9 @@ class Client:
 
         return Retrying(**self._retries)(attempt)
 
+    def _listed(self, paged: PagedRequest[Result]) -> Iterator[Result]:
+        return _Iteration(paged.first.path, self._pages(paged))
+
     def _pages(self, paged: PagedRequest[Result]) -> Iterator[Result]:
         next_request: Request[list[Result]] | None = paged.first
         left = sys.maxsize if paged.limit is None else paged.limit
@@ -253,6 +254,11 @@ class Client:
             next_request = page.next_request
             yield from page.records[:left]
             left -= len(page.records)
+
+    def _entries(self, request: Request[None]) -> Iterator[MailingListEntry]:
+        response = self._stream(request)
+        reader = ListReader(MailingListEntry, self._reading(request))
+        yield from _records(request, response, reader, self._timeout_s)
 
     def _opened(
         self,
@@ -315,13 +321,44 @@ class Client:
         return response
 
 
-class _Stream(Generic[Result]):
+class _Iteration(Generic[Result]):
+    """Records to iterate over once.
+
+    After an exception, also one of the caller's such as a timeout, every further step raises
+    ServiceError: what was read until then must not look complete.
+    """
+
+    def __init__(self, path: str, records: Iterator[Result]) -> None:
+        self._path = path
+        self._records = records
+        self._failure: ServiceError | None = None
+
+    def __iter__(self) -> Iterator[Result]:
+        return self
+
+    def __next__(self) -> Result:
+        if self._failure:
+            raise self._failure
+        try:
+            return next(self._records)
+        except StopIteration:
+            raise
+        except ServiceError as error:
+            self._failure = error
+            raise
+        except BaseException as error:
+            reason = f"the response was not read to its end: {type(error).__name__}"
+            self._failure = ServiceError(self._path, None, reason)
+            raise
+
+
+class _Stream(_Iteration[Result]):
     """The records of some entities in a response, a stream to iterate over once.
 
     ``through`` is the next ``changed_since``, valid once all records have been read and applied;
     ``is_date`` says that it is only the server's ``Date``. The iteration raises ServiceError if the
-    response is incomplete, and again if it is repeated, as it does after a timeout or another
-    exception. Close it if you do not read it to the end.
+    response is incomplete, and again whenever it goes on. Close it if you do not read it to the
+    end.
     """
 
     def __init__(
@@ -331,11 +368,9 @@ class _Stream(Generic[Result]):
         reader: RecordReader[Result],
         timeout_s: float,
     ) -> None:
+        super().__init__(request.path, _records(request, response, reader, timeout_s))
         self.through, self.is_date = responses.through_of(request, response.headers)
-        self._path = request.path
         self._response = response
-        self._records = self._read(_records(request, response, reader, timeout_s))
-        self._failure: ServiceError | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -343,27 +378,9 @@ class _Stream(Generic[Result]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __iter__(self) -> Iterator[Result]:
-        if self._failure:  # a continued iteration must not look complete
-            raise self._failure
-        return self._records
-
     def close(self) -> None:
         """Release the connection."""
         self._response.close()
-
-    def _read(self, records: Iterator[Result]) -> Iterator[Result]:
-        try:
-            yield from records
-        except GeneratorExit:
-            raise
-        except ServiceError as error:
-            self._failure = error
-            raise
-        except BaseException as error:
-            reason = f"the response was not read to its end: {type(error).__name__}"
-            self._failure = ServiceError(self._path, None, reason)
-            raise
 
 
 class Changes(_Stream[ChangedRecord]):
