@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from masthead.client import Changes, Client, Deletions
 from masthead.client.requests import ALL_ENTITIES
-from masthead.contract.operations import OPERATIONS, SNAPSHOT
+from masthead.contract.operations import DELETIONS, OPERATIONS, SNAPSHOT
 from masthead.errors import (
     BadUsage,
     MastheadError,
@@ -24,6 +24,7 @@ from masthead.errors import (
     ServiceUnreachable,
     TooManyRequests,
     TooOld,
+    UnexpectedResponse,
 )
 from masthead.mirror.applying import BATCH_RECORDS, Applied, apply, apply_deletions, restore_odd
 from masthead.mirror.database import Copy, State, Tell
@@ -368,9 +369,9 @@ def why_not_shown(error: ServiceError) -> str:
 def deletions_since(client: Client, state: State) -> Deletions | None:
     """Return the deletions of a copy's entities since its time, or None if none are listed.
 
-    Call it only if the feed has Masthead's header: any status but 404 and 405 is an error then,
-    since a removal that is not read now is never read. Raises ServiceError, and TooOld if that time
-    is too long ago.
+    Call it only if the feed has Masthead's header: any response but the list, 404 and 405 is an
+    error then, since a removal that is not read now is never read. Raises ServiceError, and TooOld
+    if that time is too long ago.
     """
     try:
         deletions = client.deletions(state.changed_since, state.entities.split(","))
@@ -378,7 +379,11 @@ def deletions_since(client: Client, state: State) -> Deletions | None:
         if error.status not in _NOT_THERE:
             raise
         return None
-    return deletions if _has_header(deletions) else None
+    if not _has_header(deletions):
+        raise UnexpectedResponse(
+            DELETIONS.path, 200, "it has no header Masthead-Changes-Through, which the feed has"
+        )
+    return deletions
 
 
 def _snapshot(client: Client, entities: Sequence[str]) -> Changes | str:
@@ -393,7 +398,7 @@ def _snapshot(client: Client, entities: Sequence[str]) -> Changes | str:
 def _has_header(response: Changes | Deletions) -> bool:
     """Return whether a response has Masthead's header; close it if not.
 
-    Some services return 200 for every path, so a response without the header does not count.
+    Some services return 200 for every path, and so do some proxies while the service is away.
     """
     if response.is_date:
         response.close()
