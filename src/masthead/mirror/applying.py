@@ -19,6 +19,7 @@ from masthead.mirror.tables import (
     rows_of,
     unkept_field,
 )
+from masthead.mirror.versions import PERSONAL_ENTITIES
 
 BATCH_RECORDS = 1_000
 
@@ -134,6 +135,23 @@ def remove_records(copy: Copy, entity: Entity, ids: list[int]) -> int:
         for key in ids:
             copy.aside.forget(ENTRIES, f"{key}/")
     return copy.remove(first, ids)
+
+
+def remove_erased(copy: Copy) -> None:
+    """Remove what records that are set aside still have of erased persons.
+
+    That is the earlier row of such a record, which the blank one could not replace. A record
+    without a valid id goes when a person has been erased, since it may be that person's.
+    """
+    if not copy.aside.left():
+        return
+    if copy.has_new_erased():
+        copy.aside.forget_without_id(entity_named(name).tables[0] for name in PERSONAL_ENTITIES)
+    for name in PERSONAL_ENTITIES:
+        first, *others = entity_named(name).tables
+        if (ids := copy.aside.left_ids(first)) and (erased := copy.erased_owners(first, ids)):
+            for table in (first, *others):
+                copy.remove(table, erased)
 
 
 def _tables_of(copy: Copy, entity: Entity) -> list[Table]:

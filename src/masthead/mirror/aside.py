@@ -127,15 +127,13 @@ class Aside:
             if name == table.name and key.startswith(start)
         )
 
-    def forget_without_id(self) -> None:
-        """Remove the earlier ones that have no valid id, before they are looked for again.
-
-        Definitions of custom fields stay: only a pass looks for them.
-        """
+    def forget_without_id(self, tables: Iterable[Table]) -> None:
+        """Remove the earlier ones of these tables that have no valid id."""
+        names = {table.name for table in tables}
         self._done.update(
             key
             for key, row in self._before.items()
-            if not row.has_valid_id and row.table_name != DEFINITIONS.name
+            if not row.has_valid_id and row.table_name in names
         )
 
     def forget_all(self) -> None:
@@ -150,6 +148,11 @@ class Aside:
             if name == table.name and key.startswith(start)
         )
         return [int(key) for key in ids if key.isdecimal() and int(key) < 2**63]
+
+    def left_ids(self, table: Table) -> list[int]:
+        """Return the ids of all records of a table that are set aside now."""
+        keys = (key for name, key in self.left() if name == table.name)
+        return [int(key) for key in keys if key.isdecimal() and int(key) < 2**63]
 
     def settle(self, now: str) -> bool:
         """Write the changes to the table, with the time of the pass; return whether it changed."""

@@ -29,7 +29,7 @@ from masthead.mirror.tables import (
     Table,
     number_as_text,
 )
-from masthead.mirror.versions import Versions, check_history, history_of
+from masthead.mirror.versions import OF_ERASED, Versions, check_history, history_of
 
 Tell = Callable[[str, int], None]
 """A function that is called with the kind of records in progress, and the number so far."""
@@ -287,6 +287,24 @@ class Copy:
         if removed:
             self._changed.add(table.name)
         return removed
+
+    def erased_owners(self, table: Table, owners: Sequence[int]) -> list[int]:
+        """Return the owners, among these, of rows of erased persons."""
+        where, values = self._among(table, owners, ())
+        return self._connection.column_as(
+            int,
+            f"SELECT DISTINCT {table.owner} FROM {table.name} {where} AND {OF_ERASED}",
+            **values,
+        )
+
+    def has_new_erased(self) -> bool:
+        """Return whether this pass wrote an erased subscriber."""
+        return bool(
+            self._connection.row(
+                f"SELECT 1 FROM subscribers WHERE {OF_ERASED} AND {CHANGED_AT} = :now LIMIT 1",
+                now=self._versions.now,
+            )
+        )
 
     def make_indexes(self) -> None:
         """Create the missing indexes. This is cheaper after the rows have been inserted."""

@@ -26,7 +26,14 @@ from masthead.errors import (
     TooOld,
     UnexpectedResponse,
 )
-from masthead.mirror.applying import BATCH_RECORDS, Applied, apply, apply_deletions, restore_odd
+from masthead.mirror.applying import (
+    BATCH_RECORDS,
+    Applied,
+    apply,
+    apply_deletions,
+    remove_erased,
+    restore_odd,
+)
 from masthead.mirror.database import Copy, State, Tell
 from masthead.mirror.from_export import load_export
 from masthead.mirror.records import ids_of
@@ -265,6 +272,7 @@ class Mirror:
         for number, mailing_list_id in enumerate(sorted(applied.mailing_list_ids), start=1):
             self._keep_entries(mailing_list_id)
             self.tell("mailing lists", number)
+        remove_erased(self.copy)
         if full_load:
             self.copy.make_indexes()
         entities = ",".join(self.entities)

@@ -44,6 +44,7 @@ _LISTS = entity_named("listdownloads").tables[0]
 _ORDERS = entity_named("orders").tables[0]
 _SUBSCRIBERS = entity_named("subscribers").tables[0]
 _SUBSCRIPTIONS = entity_named("subscriptions").tables[0]
+_TABLES = [entity.tables[0] for entity in ENTITIES]
 _DELETE_DATE = [field.name for field in _SUBSCRIBERS.columns].index("delete_date")
 
 _NOT_SHOWN = (
@@ -89,7 +90,8 @@ def verify(mirror: Mirror, *, repair: bool = False) -> Verified:
     aside = mirror.copy.aside
     with mirror.copy.writing() if repair else mirror.copy.reading():
         if repair:
-            aside.forget_without_id()
+            # A pass looks for definitions, and the comparison for all others.
+            aside.forget_without_id([*_TABLES, ENTRIES])
         state = mirror.copy.state() or state
         comparison = _Comparison(mirror, repairs=repair)
         comparison.run(state)

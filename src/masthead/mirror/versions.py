@@ -14,19 +14,22 @@ from masthead.errors import BadUsage
 from masthead.mirror.tables import CHANGED_AT, Table, entity_named
 
 _MICROSECOND = timedelta(microseconds=1)
-_PERSONAL_ENTITIES = ("subscribers", "addresses", "customfields", "orders", "purchases")
+PERSONAL_ENTITIES = ("subscribers", "addresses", "customfields", "orders", "purchases")
+"""The entities with values that are blanked when a person is erased."""
+
 _PERSONAL = [
     table
-    for name in _PERSONAL_ENTITIES
+    for name in PERSONAL_ENTITIES
     for table in entity_named(name).tables
     if "subscriber_id" in table.compared
 ]
-"""The tables with values that are blanked when a person is erased."""
+"""The tables of these entities that say whose their rows are."""
 
-_OF_ERASED = """
+OF_ERASED = """
     subscriber_id IN (SELECT subscriber_id FROM subscribers WHERE delete_date IS NOT NULL
     AND email IS NULL AND first_name IS NULL AND last_name IS NULL AND password_md5 IS NULL)
 """
+"""The condition that a row belongs to an erased person."""
 
 
 class Versions:
@@ -117,15 +120,15 @@ class Versions:
             if (history := history_of(table)) in histories
             and self._connection.change(
                 f"DELETE FROM {history} WHERE {table.owner} IN ("
-                f"SELECT {table.owner} FROM {table.name} WHERE {_OF_ERASED} "
-                f"UNION SELECT {table.owner} FROM {history} WHERE {_OF_ERASED})"
+                f"SELECT {table.owner} FROM {table.name} WHERE {OF_ERASED} "
+                f"UNION SELECT {table.owner} FROM {history} WHERE {OF_ERASED})"
             )
         }
 
 
 def check_history(entities: Collection[str]) -> None:
     """Raise BadUsage if a copy of these entities could not remove an erased person's history."""
-    personal = [name for name in _PERSONAL_ENTITIES if name in entities]
+    personal = [name for name in PERSONAL_ENTITIES if name in entities]
     if personal and "subscribers" not in personal:
         raise BadUsage(
             f"a history of {' and '.join(personal)} needs the entity subscribers too, since only "
