@@ -258,13 +258,30 @@ BAD_DATA = [
     (("export", "out", "--account=9"), "there is no account 9"),
     (("export", "a-file/out", "--account=1"), "a-file/out: cannot be written to"),
     (("generate", "a-file/out"), "a-file/out"),
+    (("backup", "nowhere/b.db"), "there is no folder nowhere\n"),
+    (("loads", "--account=9"), "there is no account 9"),
+    (("audit", "--account=9"), "there is no account 9"),
+    (("operators", "list", "--account=9"), "there is no account 9"),
+    (("entitlements", "keys", "9"), "there is no account 9"),
     (("accounts", "list", "--database=sqlite:///no/such/folder/x.db"), "there is no database "),
-    (("accounts", "add", "1", "--database=sqlite:///no/such/folder/x.db"), "cannot be opened"),
-    (("accounts", "list", "--database=sqlite:///empty"), "cannot be opened"),
+    (
+        ("accounts", "add", "1", "--database=sqlite:///no/such/folder/x.db"),
+        "no/such/folder/x.db cannot be opened: there is no folder ",
+    ),
+    (
+        ("accounts", "list", "--database=sqlite:///empty"),
+        "the database empty cannot be opened: it is a folder",
+    ),
     (("accounts", "list", f"--database={NOWHERE}"), "the database cannot be opened: "),
     (("serve", "--port=0", f"--database={NOWHERE}"), "the database cannot be opened: "),
-    (("accounts", "list", "--database=sqlite:///a-file"), "file is not a database"),
-    (("serve", "--port=0", "--database=sqlite:///a-file"), "file is not a database"),
+    (
+        ("accounts", "list", "--database=sqlite:///a-file"),
+        "the database a-file cannot be read: the file is not a database of SQLite",
+    ),
+    (
+        ("serve", "--port=0", "--database=sqlite:///a-file"),
+        "the file is not a database of SQLite",
+    ),
 ]
 
 

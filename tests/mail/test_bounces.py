@@ -78,3 +78,9 @@ def test_no_mail_stops_the_reading(content: bytes) -> None:
     found = bounce_of(content, "a.eml")
     assert found.file == "a.eml"
     assert all("\n" not in each for each in (*found.addresses, found.reason))
+
+
+def test_a_mail_that_cannot_be_read_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing but sentences is on standard error, and no traceback."""
+    assert bounce_of(b"\x00\xff\n", "a.eml") == Bounce("a.eml")
+    assert caplog.records == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -115,6 +116,8 @@ def test_files_that_the_working_database_does_not_know_are_the_copy(
     assert kept.update(publisher).records == 0
     assert kept.everything() == written
     (kept.path / ".work" / "copy.duckdb").unlink()
+    assert kept.update(publisher).records == 0
+    shutil.rmtree(kept.path / ".work")
     assert kept.update(publisher).records == 0
     assert kept.differences(publisher) == []
 

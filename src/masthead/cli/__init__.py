@@ -6,8 +6,10 @@ that control a terminal, are printed as backslash escapes; data is UTF-8, whatev
 (rules, "Encoding of output", "Control characters").
 """
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
@@ -121,8 +123,20 @@ class _Commands(click.Group):
             )
             ctx.exit(2)
         except OSError as error:
-            click.echo(f"{error.filename or 'the system'}: {error.strerror or error}", err=True)
+            click.echo(_said_of(error), err=True)
             ctx.exit(1)
+
+
+def _said_of(error: OSError) -> str:
+    """Return what the system says; of a folder that is missing, not the name of a file in it.
+
+    That file may be one that a command writes before it gives it the name that was asked for.
+    """
+    if isinstance(error, FileNotFoundError | NotADirectoryError) and error.filename:
+        folder = Path(os.fsdecode(error.filename)).parent
+        if not folder.is_dir():
+            return f"there is no folder {folder}"
+    return f"{error.filename or 'the system'}: {error.strerror or error}"
 
 
 def _extra_of(name: str) -> Extra:

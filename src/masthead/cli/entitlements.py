@@ -7,7 +7,7 @@ from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.contract.moments import format_second
 from masthead.contract.printable import printable
-from masthead.store import entitlement_keys
+from masthead.store import accounts, entitlement_keys
 from masthead.store.entitlement_keys import PublishedKey
 
 _ID = click.IntRange(0, 2**63 - 1)
@@ -63,6 +63,7 @@ def rotate_command(account_id: int, issuer: str | None, database: str, *, at_onc
 def keys_command(account_id: int, database: str) -> None:
     """List the published keys of an account, the newest first."""
     with opened(database).writer() as connection:
+        accounts.settings_of(connection, account_id)
         keys = entitlement_keys.keys_of(connection, account_id)
     if not keys:
         click.echo(

@@ -8,7 +8,7 @@ from masthead.cli.stores import opened
 from masthead.cli.streams import echo_json
 from masthead.contract.moments import format_second
 from masthead.contract.printable import printable
-from masthead.store import loads
+from masthead.store import accounts, loads
 from masthead.store.loads import Load
 
 _UNTIL_MINUTES_S = 120
@@ -31,7 +31,11 @@ def loads_command(form: str, account: int | None, database: str) -> None:
     The last 100 loads of each account are kept. A load without an end was interrupted, unless it is
     still running.
     """
-    for load in loads.loads(opened(database), account):
+    store = opened(database)
+    if account is not None:
+        with store.writer() as connection:
+            accounts.settings_of(connection, account)
+    for load in loads.loads(store, account):
         if form == "json":
             echo_json(msgspec.json.encode(_record(load)))
         else:

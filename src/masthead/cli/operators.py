@@ -10,7 +10,7 @@ from masthead.cli.books_options import ID, account_of
 from masthead.cli.options import setting
 from masthead.cli.stores import opened
 from masthead.errors import BadUsage
-from masthead.store import operators
+from masthead.store import accounts, operators
 from masthead.store.operators import Role
 
 _ROLE = click.Choice(operators.ROLES)
@@ -52,6 +52,8 @@ def add(name: str, role: Role, account: int | None, database: str, *, generate: 
 def list_(account: int | None, database: str) -> None:
     """List the operators of all accounts, or of one."""
     with opened(database).writer() as connection:
+        if account is not None:
+            accounts.settings_of(connection, account)
         found = operators.operators_of(connection, account)
     for each in found:
         click.echo(f"account {each.account_id}\t{each.name}\t{each.role}")

@@ -16,7 +16,7 @@ from masthead.contract.moments import format_second, parse_moment
 from masthead.contract.printable import printable
 from masthead.errors import BadUsage
 from masthead.loading.subscriber_data import subscriber_data
-from masthead.store import audit
+from masthead.store import accounts, audit
 
 _ID = click.IntRange(0, 2**63 - 1)
 _NO_ACCOUNT = "name the account with --account"
@@ -135,6 +135,8 @@ def audit_command(since: str | None, form: str, account: int | None, database: s
     except ValueError as error:
         raise BadUsage(f"--since: {error}, such as 2026-11-20T08:00:00Z") from error
     with opened(database).writer() as connection:
+        if account is not None and not audit.has_entries(connection, account):
+            accounts.settings_of(connection, account)
         for entry in audit.entries(connection, account_id=account, since_us=since_us):
             at = format_second(entry.at)
             if form == "json":

@@ -170,6 +170,8 @@ def create_file(path: Path) -> None:
     would download an extension from the network.
     """
     try:
+        if path.is_dir():
+            raise DatabaseUnavailable(f"{path} cannot be used", "it is a folder")
         if path.exists():
             with path.open("rb") as file:
                 if file.read(_BEGINNING_BYTES)[-len(_MAGIC) :] != _MAGIC:

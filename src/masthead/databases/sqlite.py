@@ -84,6 +84,9 @@ class SqliteConnection(RowsAndStreams):
         """Run a statement, which stays prepared, and return all its rows."""
         try:
             return self._connection.execute(sql, values).fetchall()
+        except apsw.NotADBError as error:
+            problem = f"the database {self.path} cannot be read"
+            raise DatabaseUnavailable(problem, "the file is not a database of SQLite") from error
         except _UNAVAILABLE as error:
             raise _unavailable(error) from error
 
@@ -257,7 +260,12 @@ def _open(path: Path, *, read_only: bool = False) -> apsw.Connection:
         # Without this, a statement is prepared again for each new value.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except _UNAVAILABLE as error:
-        raise DatabaseUnavailable(f"the database {path} cannot be opened", str(error)) from error
+        problem, folder = f"the database {path} cannot be opened", path.absolute().parent
+        if path.is_dir():
+            raise DatabaseUnavailable(problem, "it is a folder") from error
+        if not folder.is_dir():
+            raise DatabaseUnavailable(problem, f"there is no folder {folder}") from error
+        raise DatabaseUnavailable(problem, str(error)) from error
     return connection
 
 

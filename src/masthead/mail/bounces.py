@@ -4,6 +4,7 @@ A file is one mail (``.eml``) or a mailbox in the form mbox; a folder is a Maild
 files. Nothing in them is changed. What a bounce means is for flufl.bounce to say.
 """
 
+import logging
 import mailbox
 import re
 from collections.abc import Iterator
@@ -107,6 +108,7 @@ def bounce_of(content: bytes, name: str) -> Bounce:
     """
     from flufl.bounce import all_failures  # noqa: PLC0415 - of the extra billing
 
+    logging.getLogger("flufl.bounce").disabled = True  # it logs what it raises, with a traceback
     try:
         mail = message_from_bytes(content, policy=compat32)
         if _too_many_parts(mail):

@@ -50,7 +50,8 @@ class ParquetFiles:
         with self._explaining():
             self._folder.mkdir(0o700, exist_ok=True)
             # In this order: another mirror that starts now creates the work folder first.
-            if any(self._folder.iterdir()) and not self._work.exists():
+            is_copy = self._work.exists() or self._current.is_symlink()
+            if any(self._folder.iterdir()) and not is_copy:
                 raise BadUsage(f"the folder {folder} holds other files: name a new one for a copy")
             make_folder(self._work)
 

@@ -97,6 +97,15 @@ def entries(
     )
 
 
+def has_entries(connection: Connection, account_id: int) -> bool:
+    """Return whether an account has entries of its own, which a removed one keeps."""
+    return bool(
+        connection.row(
+            "SELECT 1 FROM audit WHERE account_id = :account_id LIMIT 1", account_id=account_id
+        )
+    )
+
+
 def log_page(
     connection: Connection, account_id: int, *, before: int | None, limit: int
 ) -> list[tuple[int, Entry]]:
