@@ -123,6 +123,7 @@ def test_a_mapping_is_read_from_a_file(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("columns = {", "bank.toml"),
+        (f"columns = {'[' * 5_000}", "nested too deeply"),
         ("[columns]\n", "date"),
         ("[columns]\ndate = 'a'\n", "name the column of the amount"),
         ("[columns]\ndate = 'a'\namount = 'b'\ncredit = 'c'\n", "name the column of the amount"),

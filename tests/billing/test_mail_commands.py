@@ -33,6 +33,8 @@ def test_mails_are_sent_come_back_and_are_released(
     assert "mail_sending is no; `masthead billing settings`" in refused(shop, *by_file)
     run(shop, "billing", "settings", "mail_sending=yes")
     assert "takes no mails now" in refused(shop, *by_file)
+    (tmp_path / "url").write_bytes(b"smtp://\xff\n")
+    assert "the URL of the mail server is not valid" in refused(shop, *by_file)
     assert refused(shop, "mail", "send", exit_status=2).startswith(
         "set MASTHEAD_SMTP_URL to the URL of the mail server"
     )

@@ -235,6 +235,7 @@ BAD_USAGE = [
     (("accounts", "list", "--database=mysql://x"), "is not a database that Masthead knows"),
     (("accounts", "list", "--database=postgresql:x"), "is not a database that Masthead knows"),
     (("accounts", "list", "--database="), "is not a database that Masthead knows"),
+    (("accounts", "list", "--database=postgresql://a..b/x"), "the URL of the database cannot be"),
     (("serve", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
     (("demo", "--database=nonsense", "--port=0"), "is not a database that Masthead knows"),
     (("demo", f"--database={NOWHERE}", "--port=0"), "the demo keeps its data in a file"),

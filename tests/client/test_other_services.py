@@ -114,7 +114,11 @@ def test_a_base_url_with_a_path(connect: Connect, serve: Serve, ending: str) -> 
 
 
 @pytest.mark.parametrize(
-    "ending", ["redirects", "https://", "press.example", "http://x:port", "ftp://x"]
+    "ending",
+    [
+        *("redirects", "https://", "press.example", "http://x:port", "ftp://x"),
+        *("http://press..example", f"https://{'x' * 64}.example"),
+    ],
 )
 def test_an_invalid_base_url(connect: Connect, ending: str) -> None:
     with pytest.raises(BadInput) as caught:

@@ -141,6 +141,9 @@ def test_a_login_goes_by_tls(tls: Tls, tmp_path: Path, monkeypatch: pytest.Monke
         with pytest.raises(ServerUnusable, match="535") as refused, Session(wrong):
             pass
         assert "guess" not in str(refused.value)
+        beyond = server._replace(password="Schlüssel")
+        with pytest.raises(ServerUnusable, match="beyond ASCII cannot be sent"), Session(beyond):
+            pass
     assert office.recipients == ["ada@example.org"]
 
 
@@ -180,6 +183,9 @@ def test_a_url_says_where_the_server_is(url: str, server: Server) -> None:
         "smtp://u:secret@mail.example.org:port",
         "smtp://u:secret@mail.example.org/?x",
         "smtp://u:secret@[::1",
+        "smtp://u:secret@mail..example.org",
+        f"smtp://u:secret@{'m' * 64}.example.org",
+        "smtp://u:secret@\udcff",
     ],
 )
 def test_a_bad_url_is_refused_without_its_secret(url: str) -> None:

@@ -276,6 +276,7 @@ def test_all_rows_are_added_or_none(press: Desk, tmp_path: Path) -> None:
     ("mapping", "why"),
     [
         ("dates = 7", "said.toml: "),
+        (f"dates = {'[' * 5_000}", "said.toml: is not a TOML file in UTF-8"),
         ("[columns]\nsize = 'Size'", "said.csv:1: Size: missing: size comes from it"),
         ("columns = {}", "said.toml: it names no columns"),
     ],

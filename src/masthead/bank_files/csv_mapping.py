@@ -104,6 +104,8 @@ def read_mapping(path: Path, name: str | None = None) -> Mapping:
         raise BadInput(f"{shown}: is not a TOML file in UTF-8") from None
     try:
         mapping = msgspec.convert(tomllib.loads(text), Mapping)
+    except RecursionError:
+        raise BadInput(f"{shown}: is nested too deeply") from None
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise BadInput(f"{shown}: {printable(error)}") from None
     if problem := _problem(mapping):

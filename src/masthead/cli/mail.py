@@ -76,7 +76,10 @@ def send(
 
 
 def _server(url_file: Path | None) -> Server:
-    url = os.environ.get(_VARIABLE, "") if url_file is None else url_file.read_text("utf-8")
+    if url_file is None:
+        url = os.environ.get(_VARIABLE, "")
+    else:
+        url = url_file.read_text("utf-8", errors="surrogateescape")
     if not url.strip():
         raise BadUsage(
             f"set {_VARIABLE} to the URL of the mail server, or give a file with the URL by "

@@ -156,8 +156,10 @@ _KEYS = {"code": str, "name": str, "served": bool, "quota": int, "when": dict}
 def _classes_in(file: Path) -> list[GivenClass]:
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{file}: it is not TOML: {error}") from error
+    except (UnicodeDecodeError, RecursionError):
+        raise BadInput(f"{file}: it is not a TOML file in UTF-8") from None
     tables = found.pop("class", None)
     if found or not isinstance(tables, list):
         other = f"has {next(iter(found))!r} too" if found else "has none"

@@ -108,7 +108,7 @@ def client_options(base_url: str, key: str, login: str, timeout_s: float) -> dic
         url = httpx2.URL(base_url)
     except (httpx2.InvalidURL, UnicodeError):
         url = httpx2.URL()
-    if url.scheme not in {"http", "https"} or not url.host:
+    if url.scheme not in {"http", "https"} or not _is_host(url.raw_host):
         raise BadInput("the base URL reads https://host, or https://host/path")
     if url.query or url.fragment or url.userinfo:
         raise BadInput("the base URL holds neither credentials nor a query nor a fragment")
@@ -120,6 +120,14 @@ def client_options(base_url: str, key: str, login: str, timeout_s: float) -> dic
         "follow_redirects": False,  # see ``redirected``
         "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # keeps none
     }
+
+
+def _is_host(name: bytes) -> bool:
+    """Return whether a name can be looked up: none of its parts is empty or too long."""
+    try:
+        return bool(name.decode("ascii").encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def retry_policy(patience_s: float) -> dict[str, Any]:

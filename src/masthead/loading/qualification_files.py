@@ -68,6 +68,8 @@ def read_mapping(path: Path) -> FileMapping:
     try:
         found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), FileMapping)
         date_reader([found.dates], None, "UTC", has_time=False)
+    except (UnicodeDecodeError, RecursionError):
+        raise BadInput(f"{path}: is not a TOML file in UTF-8") from None
     except (ValueError, msgspec.ValidationError) as error:
         raise BadInput(f"{path}: {printable(error)}") from None
     if not found.columns or not found.separator:

@@ -103,6 +103,9 @@ class Session(AbstractContextManager["Session"]):
         except smtplib.SMTPResponseException as error:
             self._close()
             raise self._unusable(_answer(error.smtp_code, error.smtp_error)) from None
+        except UnicodeError:
+            self._close()
+            raise self._unusable("a name or password beyond ASCII cannot be sent to it") from None
         except (OSError, smtplib.SMTPException) as error:
             self._close()
             raise self._unusable(single_spaced(printable(error))[:_SAID_MAX]) from None

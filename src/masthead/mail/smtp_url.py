@@ -43,6 +43,7 @@ def server_of(url: str) -> Server:
     try:
         parts = urlsplit(url.strip())
         host, port = parts.hostname, parts.port
+        (host or "").encode("idna")  # as it is looked up
     except ValueError:
         raise BadInput(f"the URL of the mail server is not valid: write it as {_EXAMPLE}") from None
     if parts.scheme not in _PORTS or not host:

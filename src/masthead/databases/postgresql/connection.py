@@ -235,9 +235,11 @@ def check_url(url: str) -> None:
     if "/" in user:
         server = whole
     # The driver's message can quote the password.
-    with suppress(psycopg.ProgrammingError):
+    with suppress(psycopg.ProgrammingError, UnicodeError):
         if "@" not in server.partition("?")[0]:
-            conninfo_to_dict(url)
+            for host in str(conninfo_to_dict(url).get("host", "")).split(","):
+                if not host.startswith("/"):
+                    host.encode("idna")  # as the driver looks it up
             return
     raise BadUsage(
         "the URL of the database cannot be read: it is postgresql://user:password@host/name, "
