@@ -106,7 +106,7 @@ def test_an_odd_record_of_an_erased_person_keeps_nothing_personal(
     other.put("addresses", {"address_id": 3, "subscriber_id": 3, "verified": "perhaps"})
     other.put("addresses", {"address_id": 4, "subscriber_id": 2, "verified": "perhaps"})
     other.put("orders", order(3, 3, grand_total="12,50"))
-    blank = answers(3, None)
+    blank = answers(3, "")
     blank["custom_fields"][0]["type"] = {}
     other.put("customfields", blank)
     assert kept.update(other).set_aside == 5
