@@ -132,6 +132,11 @@ def replace_in(name: str, old: str, new: str) -> Callable[[Path], None]:
     return change
 
 
+def cut(path: Path, count: int) -> None:
+    """Cut off the last bytes of a file."""
+    path.write_bytes(path.read_bytes()[:-count])
+
+
 BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "without a time": (
         lambda folder: (folder / "changes_through.txt").unlink(),
@@ -156,6 +161,18 @@ BAD_EXPORTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "with a response of nobody": (
         replace_in("custom_field_answers.csv", "3,2,", "33,2,"),
         "not as an export writes them",
+    ),
+    "with a file that is empty": (
+        lambda folder: (folder / "orders.csv").write_bytes(b""),
+        r"orders\.csv: cannot be read: the file looks cut off",
+    ),
+    "with half a value at the end": (
+        lambda folder: cut(folder / "addresses.csv", 3),
+        r"addresses\.csv: cannot be read: the file looks cut off",
+    ),
+    "with half a row": (
+        lambda folder: (folder / "orders.csv").write_bytes(b"order_id,subscriber_id\r\n1\r\n"),
+        r"orders\.csv: cannot be read: the file looks cut off",
     ),
     "with bytes that are no text": (
         lambda folder: (folder / "purchases.csv").write_bytes(b"purchase_id\n\xff\n"),

@@ -25,6 +25,7 @@ from masthead.mirror.tables import ENTRIES, Table, entity_named, kept
 
 CHANGES_THROUGH = "changes_through.txt"
 CELL_CHARACTERS_MAX = 16 * 1024 * 1024
+_CUT_OFF = "the file looks cut off"
 
 _PLAIN = {
     "subscribers": shapes.ChangedSubscriber,
@@ -146,9 +147,24 @@ def _cells(folder: Path, name: str) -> Iterator[Cells]:
     csv.field_size_limit(CELL_CHARACTERS_MAX)
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            yield from csv.DictReader(file, strict=True)
+            if not _has_end(path):
+                raise ValueError(_CUT_OFF)
+            for cells in csv.DictReader(file, strict=True):
+                # Where a row has too many cells, or too few.
+                if None in cells or None in cells.values():
+                    raise ValueError(_CUT_OFF)
+                yield cells
     except FileNotFoundError:
         raise BadInput(f"{path}: there is no such file: an export has one for each table") from None
     except (OSError, ValueError, csv.Error) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
         raise BadInput(f"{path}: cannot be read: {reason}") from error
+
+
+def _has_end(path: Path) -> bool:
+    """Return whether a file has a line, and ends with a line feed, as an export writes it."""
+    with path.open("rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
