@@ -13,7 +13,8 @@ from masthead.store.books.order_keys import listed
 
 _COMPANY = """(SELECT a.company FROM addresses AS a
     WHERE a.account_id = :account_id AND a.subscriber_id = s.subscriber_id AND a.company <> ''
-    ORDER BY a.address_id DESC LIMIT 1)"""
+    ORDER BY a.address_id + 0 DESC LIMIT 1)"""
+"""``+ 0`` sorts the addresses of one subscriber; by the key, PostgreSQL might read all others."""
 
 PAYER = f"""s.first_name,
     CASE WHEN coalesce(s.first_name, '') = '' AND coalesce(s.last_name, '') = ''
