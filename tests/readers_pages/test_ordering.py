@@ -230,11 +230,17 @@ def test_an_order_that_was_being_written_stays_for_a_link_by_mail(house: House) 
     assert _signed_in_by_link(house, other, away).headers["location"] == "/tide/"
 
 
-def _signed_in_by_link(house: House, browser: Browser, hidden: dict[str, str]) -> Response:
-    """Ask for a link with what the form has; return the answer of the link."""
-    browser.post("sign-in/link", {**hidden, "email": "ben@example.org"}, token="")
+def _signed_in_by_link(
+    house: House, browser: Browser, hidden: dict[str, str], reader: int = BEN
+) -> Response:
+    """Ask for a link with what the form has; return the answer of the link.
+
+    A reader gets three in 15 minutes, and the counters outlive a test.
+    """
+    email = {BEN: "ben@example.org", ADA: "ada@example.org"}[reader]
+    browser.post("sign-in/link", {**hidden, "email": email}, token="")
     house.pages.app.state.link_mails.wait()
-    (link,) = links_in(mails_to(house.desk, BEN)[-1])
+    (link,) = links_in(mails_to(house.desk, reader)[-1])
     return browser.post(link, token="")
 
 
@@ -244,7 +250,7 @@ def test_a_page_that_was_asked_for_follows_a_link_by_mail(house: House) -> None:
     sign_in = browser.client.get(browser.get("data").headers["location"])
     (link,) = re.findall('href="(/tide/sign-in/link[^"]*)"', sign_in.text)
     hidden = {"next": input_values(browser.client.get(link).text)["next"]}
-    assert _signed_in_by_link(house, browser, hidden).headers["location"] == "/tide/data"
+    assert _signed_in_by_link(house, browser, hidden, ADA).headers["location"] == "/tide/data"
 
 
 def test_a_form_without_a_page_of_its_own_is_not_said_to_be_kept(house: House) -> None:
