@@ -11,11 +11,17 @@ from tests.postgres import Databases, unique
 WITH_COMMANDS = [page for page in PAGES if blocks_of(page) and page.stem != "pipelines"]
 """All but the one that tests/pipelines runs, where its tools are installed."""
 
+SHORT = {
+    *("README.md", "automatic-renewal.md", "checking.md", "direct-debit.md", "finance.md"),
+    "mail.md",
+}
+"""The pages of the short form: they start the demo, check it, and run most commands of billing."""
+
 
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=ONLY_LONG if page.parent.name == "docs" else (), id=page.name)
+        pytest.param(page, marks=() if page.name in SHORT else ONLY_LONG, id=page.name)
         for page in WITH_COMMANDS
     ],
 )

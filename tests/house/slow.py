@@ -22,6 +22,10 @@ LIST = ROOT / "tests" / "slow.txt"
 LEFT = 0.45
 """The part of the time of all tests that those take which are not slow."""
 
+NEVER = "tests/docs/test_commands.py::"
+"""Not slow, however long it takes: of these pages, some are in the short form, since otherwise none
+of its tests would run many commands (decisions, "Which tests `make test` leaves out")."""
+
 
 def durations(paths: Iterable[str]) -> dict[str, float]:
     """Return the shortest duration of each test, in seconds, by its node id."""
@@ -44,6 +48,8 @@ def slow(seconds: Mapping[str, float]) -> Iterator[str]:
     for function in sorted(by_function, key=lambda each: mean(by_function[each]), reverse=True):
         if left <= most:
             return
+        if function.startswith(NEVER):
+            continue
         left -= sum(by_function[function])
         yield function
 
