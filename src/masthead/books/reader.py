@@ -106,6 +106,7 @@ class Reader(NamedTuple):
 
     ``free`` says for subscriptions that go by a qualification until when they are free.
     ``time_zone`` is the account's; all times of the books are in it, and those of the log in UTC.
+    ``company`` is '' for a reader with a name.
     """
 
     person: Person
@@ -195,7 +196,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
         },
         reading.today,
         reading.time_zone,
-        company_of(reading, subscriber_id),
+        "" if full_name(person.fields) else company_of(reading, subscriber_id),
     )
 
 

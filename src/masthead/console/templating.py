@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 
 from masthead.circulation.amounts import decimal, in_currency, stored_cents
 from masthead.console.static_files import static
-from masthead.contract.moments import format_second, in_words
+from masthead.contract.moments import format_second, in_words, is_only_day
 from masthead.contract.subscription_types import type_in_words
 from masthead.web.templating import environment
 
@@ -70,6 +70,11 @@ def day_in_words(text: str | None) -> str:
     if not text:
         return ""
     return in_words(str(text)[:10])
+
+
+def issue_and_day(name: str | None, day: str) -> str:
+    """Return the name of an issue and its day in words, which the name may say alone."""
+    return day_in_words(day) if is_only_day(name, day) else f"{name}, {day_in_words(day)}"
 
 
 def days_in_words(sentence: str) -> str:

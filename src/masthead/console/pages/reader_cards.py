@@ -8,8 +8,7 @@ from masthead.books.reader import Money, Reader, Served, SpanLine
 from masthead.circulation.amounts import in_currency, stored_cents
 from masthead.circulation.requalifying import Free
 from masthead.console.roles import Action
-from masthead.console.templating import day_in_words
-from masthead.contract.moments import is_only_day
+from masthead.console.templating import day_in_words, issue_and_day
 from masthead.contract.printable import counted
 from masthead.contract.subscription_types import PRINTED, UNLIMITED, type_in_words
 
@@ -158,15 +157,10 @@ def _next(served: Served, suspended: list[SpanLine]) -> str:
         still = suspended and not suspended[0].last
         return "nothing until it is resumed" if still else "no issue is planned yet"
     coming, copies = served.coming, counted(served.line.copies or 0, "copy", "copies")
-    issue = _issue(coming.name, coming.day)
+    issue = issue_and_day(coming.name, coming.day)
     if served.line.type not in PRINTED:
         return issue
     return f"{issue}: {copies} to {served.next_to.line if served.next_to else 'no address yet'}"
-
-
-def _issue(name: str | None, day: str) -> str:
-    """Return the name of an issue and its day, which a name may say alone."""
-    return day_in_words(day) if is_only_day(name, day) else f"{name}, {day_in_words(day)}"
 
 
 def _bills(served: Served) -> str:
@@ -216,7 +210,7 @@ def _cancelled(served: Served) -> str:
         when = "ended, its issues used up" if has_ended else "ends when its issues are used up"
     elif ended.issue_day:
         ends = "ended" if has_ended else "ends"
-        when = f"{ends} after {_issue(ended.issue, ended.issue_day)}"
+        when = f"{ends} after {issue_and_day(ended.issue, ended.issue_day)}"
     else:
         when = f"ended on {day_in_words(ended.ended_on)}"
     refunded = "what was left was" if has_ended else "what is left then is"

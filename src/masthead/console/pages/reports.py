@@ -14,7 +14,8 @@ from masthead.console.account_figures import Counted
 from masthead.console.forms import sentence
 from masthead.console.page_request import PageRequest, get
 from masthead.console.static_files import static
-from masthead.contract.moments import in_words, is_only_day
+from masthead.console.templating import issue_and_day
+from masthead.contract.moments import in_words
 from masthead.errors import BadInput, NotFound
 from masthead.reporting.csv_files import write_csv
 from masthead.reporting.svg_plots import svg
@@ -167,8 +168,7 @@ def _choices(request: PageRequest, kind: str) -> list[_Choices]:
 
 
 def _choice(issue: Issue) -> tuple[str, str]:
-    name = "" if is_only_day(issue.name, issue.date) else f"{issue.name}, "
-    return str(issue.issue_id), f"{issue.publication} {name}{in_words(issue.date)}"
+    return str(issue.issue_id), f"{issue.publication} {issue_and_day(issue.name, issue.date)}"
 
 
 def _half(issue: Issue) -> tuple[str, str]:
