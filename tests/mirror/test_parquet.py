@@ -7,7 +7,9 @@ import shutil
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,7 +19,7 @@ from masthead import Client
 from masthead.databases.connection import DatabaseUnavailable
 from masthead.errors import BadUsage, StoreUnavailable
 from masthead.mirror import Mirror, open_copy
-from masthead.mirror.parquet import OLD_VERSIONS_STAY_S
+from masthead.mirror.parquet import OLD_VERSIONS_STAY_S, ParquetFiles
 from tests.long import ONLY_LONG
 
 if TYPE_CHECKING:
@@ -162,6 +164,22 @@ def test_only_its_owner_can_read_it(publisher: Publisher, kept: Kept) -> None:
     finally:
         os.umask(umask)
     assert stat.S_IMODE(kept.path.stat().st_mode) == 0o700
+
+
+def test_mirrors_that_create_a_folder_at_once_take_it_for_a_copy(
+    new_kept: Callable[[], Kept],
+) -> None:
+    """rules, "Mirror: a pass": those that cron starts at once."""
+
+    def create(folder: Path, at_once: Barrier) -> None:
+        at_once.wait()
+        ParquetFiles(folder)
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(30):
+            folder, at_once = new_kept().path, Barrier(4)
+            list(pool.map(create, [folder] * 4, [at_once] * 4))
+            assert [path.name for path in folder.iterdir()] == [".work"]
 
 
 def test_a_folder_with_other_files_is_left_alone(

@@ -49,9 +49,10 @@ class ParquetFiles:
         self.database = self._work / "copy.duckdb"
         with self._explaining():
             self._folder.mkdir(0o700, exist_ok=True)
-            # In this order: another mirror that starts now creates the work folder first.
+            # In this order: another mirror may create the work folder between the two.
+            holds_files = any(self._folder.iterdir())
             is_copy = self._work.exists() or self._current.is_symlink()
-            if any(self._folder.iterdir()) and not is_copy:
+            if holds_files and not is_copy:
                 raise BadUsage(f"the folder {folder} holds other files: name a new one for a copy")
             make_folder(self._work)
 
