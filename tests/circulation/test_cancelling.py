@@ -133,9 +133,12 @@ def test_at_its_end_it_leaves_the_campaign_and_an_order_undoes_that(desk: Desk) 
     cancelling.cancel(desk.books, 1, refund=False, at_end=True)
     assert desk.subscription(1)["renew_campaign_active"] == 0
 
-    orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
+    placed = orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
+    assert placed.sentence.endswith("; subscription 1; subscription 1 was cancelled, and goes on")
     assert desk.subscription(1)["renew_campaign_active"] == 1
     assert desk.table("cancellations") == []
+    again = orders.place(desk.books, Order(Person(1), [Item(1)], is_paid=True))
+    assert again.sentence.endswith("; subscription 1")
 
 
 def test_a_reason_is_one_of_the_publishers(desk: Desk) -> None:

@@ -242,6 +242,17 @@ def test_a_file_that_is_not_there_is_named(shop: str, tmp_path: Path) -> None:
     assert refused(shop, "order", "import", file) == f"{file}: there is no such file\n"
 
 
+def test_an_empty_file_is_not_taken_for_no_orders(shop: str, tmp_path: Path) -> None:
+    """A failed export leaves such a file."""
+    file = tmp_path / "orders.csv"
+    for content in ("", "\n\n"):
+        file.write_text(content, encoding="utf-8")
+        said = "orders.csv is empty: its first line should name the columns\n"
+        assert refused(shop, "order", "import", file) == said
+    file.write_text("external_reference,subscriber_id,bundle_id\n", encoding="utf-8")
+    assert run(shop, "order", "import", file) == ["nothing changed: the file has no orders"]
+
+
 def test_a_file_without_a_last_newline_is_loaded_if_it_is_complete(
     shop: str, tmp_path: Path
 ) -> None:

@@ -272,11 +272,11 @@ def test_duplicates_are_shown_and_merged(database: str) -> None:
     assert run(database, "subscriber", "duplicates", "--of=3") == ["no duplicates were found"]
     assert len(run(database, "subscriber", "duplicates", "--of=2")) == 3
     assert run(database, "subscriber", "merge", 1, "--into=2", "--dry-run")[-2:] == [
-        "subscriber 1 is merged into 2, with 1 subscription, 1 address",
+        "subscriber 1 is merged into subscriber 2, with 1 subscription, 1 address",
         "nothing was changed: this was a dry run",
     ]
     assert run(database, "subscriber", "merge", 1, "--into=2") == [
-        "subscriber 1 is merged into 2, with 1 subscription, 1 address"
+        "subscriber 1 is merged into subscriber 2, with 1 subscription, 1 address"
     ]
     assert entries(database)[-1][0] == "subscriber merge 1 --into 2 --account 1"
     assert run(database, "subscriber", "duplicates", "--of=2") == ["no duplicates were found"]

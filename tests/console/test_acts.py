@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from masthead.books import Books
+    from masthead.store.database import Value
     from tests.circulation.desk import Desk
     from tests.console.browser import Browser, Console
     from tests.servers import Store
@@ -148,12 +149,18 @@ def test_an_order_is_disputed_by_a_clerk_and_settled_by_finance(
     assert desk.table("orders")[0]["dispute_result"] == "rejected"
 
 
-def test_what_is_given_back_is_chosen_by_the_name_of_the_item(console: Console) -> None:
-    page = " ".join(console.signed_in("finance").get("/orders/1/refund").text.split())
+def test_what_is_given_back_is_chosen_by_the_name_of_the_item(desk: Desk, console: Console) -> None:
+    finance = console.signed_in("finance")
+    page = " ".join(finance.get("/orders/1/refund").text.split())
     name = (
         r'<option value="\d+">Tide for a year: at most 12\.84 USD, of which 9\.63 USD is unearned'
     )
     assert len(re.findall(name, page)) == 2
+    line: dict[str, Value] = {"publication_id": 1, "issues": 3, "type": "Print", "copies": 1}
+    desk.put("bundle_lines", bundle_id=1, line_number=1, price=1200, **line)
+    unpaid = orders.place(desk.books, Order(Person(1), [Item(1)])).order_id
+    page = finance.get(f"/orders/{unpaid}/refund").text
+    assert ">Tide for a year: no money to give back<" in " ".join(page.split())
 
 
 def test_a_lost_copy_is_sent_again(desk: Desk, console: Console) -> None:

@@ -49,6 +49,26 @@ def test_an_error_is_beside_its_field_and_the_typed_values_are_kept(
     assert dump(desk) == before
 
 
+def test_a_new_email_address_is_one_to_which_a_mail_can_go(browser: Browser, desk: Desk) -> None:
+    """One that came from a file stays as it is."""
+    path = "/subscribers/19/edit"
+    form = input_values(browser.get(path).text)
+    for wrong in ("ada", "ada@example", "ada@@example.org", "ada lovelace@example.org"):
+        response = browser.post(path, {**form, "email": wrong})
+        assert response.status_code == 400
+        assert "This is no email address: it should be like ada@example.org." in response.text
+        assert input_values(response.text)["email"] == wrong
+    desk.put("subscribers", subscriber_id=32, last_name="Files", email="none")
+    path = "/subscribers/32/edit"
+    form = input_values(browser.get(path).text)
+    assert browser.post(path, {**form, "first_name": "Fay"}).status_code == 303
+    assert desk.table("subscribers")[-1]["email"] == "none"
+    new = {"bundle": "1", "payer_first_name": "Ada", "payer_email": "ada@example"}
+    refused = browser.post("/orders/new", new)
+    assert "This is no email address" in refused.text
+    assert '<a href="#payer_email">' in " ".join(refused.text.split())
+
+
 def test_the_limit_of_an_operation_is_said_beside_its_field(browser: Browser, desk: Desk) -> None:
     """The console repeats no limit: a command says the same sentence."""
     path = "/subscriptions/1/extend"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import catalogue, orders
+from masthead.books import cancelling, catalogue, orders
 from masthead.circulation.ordering import Item, Order, Person
 from tests.circulation.desk import at_desk
 from tests.console.browser import input_values, serving_console
@@ -95,6 +95,10 @@ def test_the_clerk_reads_to_the_caller_what_saving_does(desk: Desk, clerk: Brows
     extended = summary(checked(clerk, payer_id=key, payment="paid", payment_type="card"))
     assert extended.startswith("Extends Tide (print) of Susan Lopez: 12 more issues, until ")
     assert extended.endswith("; 74.90 USD including 4.90 tax, paid by card.")
+    (held,) = orders.held_by(desk.books, [int(key)])
+    cancelling.cancel(desk.books, held.subscription_id, refund=False, at_end=True)
+    extended = summary(checked(clerk, payer_id=key))
+    assert "Tide (print) of Susan Lopez, which was cancelled and goes on: 12 more" in extended
     second = summary(checked(clerk, payer_id=key, bundle="2"))
     assert second.startswith(
         "Begins a second subscription of Tide (digital) for Susan Lopez, who has a print one until "

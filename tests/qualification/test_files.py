@@ -291,6 +291,11 @@ def test_a_mapping_that_does_not_fit_is_refused(
 def test_a_file_that_there_is_not_is_refused(press: Desk, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="there is no such file"):
         read_qualifications(tmp_path / "none.csv")
+    (tmp_path / "said.csv").touch()
+    with pytest.raises(BadInput, match=r"said\.csv is empty: its first line should"):
+        read_qualifications(tmp_path / "said.csv")
+    (tmp_path / "said.ndjson").touch()
+    assert read_qualifications(tmp_path / "said.ndjson") == []
     assert press.table("qualifications") == []
 
 

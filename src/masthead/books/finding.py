@@ -56,13 +56,15 @@ class Hit(NamedTuple):
 class Hits(NamedTuple):
     """The readers and the orders that match; ``is_more`` says that more readers do.
 
-    ``is_similar``: nothing fits, and these have a name that differs by one letter.
+    ``is_similar``: nothing fits, and these have a name that differs by one letter. ``order`` is the
+    number or reference of the order that the text asks for, if it does.
     """
 
     people: list[Hit]
     orders: list[OrderFound]
     is_more: bool = False
     is_similar: bool = False
+    order: str | None = None
 
     @property
     def is_one(self) -> bool:
@@ -137,8 +139,11 @@ def look(books: Books, text: str, *, limit: int) -> Hits:
     if not text:
         return Hits([], [])
     with books.snapshot() as inside, inside.read() as reading:
+        if order := _ORDER.fullmatch(text):
+            orders = orders_named(reading.connection, reading.account_id, order[1])
+            return Hits([], orders, order=order[1])
         exact, orders = _exact(inside, reading, text)
-        found = exact or ([] if _ORDER.fullmatch(text) else _fitting(inside, text, limit + 1))
+        found = exact or _fitting(inside, text, limit + 1)
         is_similar = not (found or orders)
         if is_similar:
             found = _by_words(inside, text, limit + 1, is_similar=True)
@@ -155,8 +160,6 @@ def look(books: Books, text: str, *, limit: int) -> Hits:
 def _exact(books: Books, reading: Reading, text: str) -> tuple[list[Found], list[OrderFound]]:
     """Return the readers and the orders that the text names exactly."""
     where = reading.connection, reading.account_id
-    if named := _ORDER.fullmatch(text):
-        return [], orders_named(*where, named[1])
     if keyline := _KEYLINE.fullmatch(text):
         return list(subscribers.people(books, [int(keyline[1])]).values()), []
     sought = None

@@ -36,6 +36,8 @@ class PlacedMany(NamedTuple):
     @property
     def sentence(self) -> str:
         """How many orders were added, are paid now, and are unchanged."""
+        if not (self.added or self.paid or self.unchanged):
+            return "nothing changed: the file has no orders"
         if not self.added and not self.paid:
             there = counted(self.unchanged, "order was there", "orders were there")
             return f"nothing changed: {there} already"

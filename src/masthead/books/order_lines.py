@@ -86,6 +86,8 @@ class Lines:
         self._named: dict[int, Named] = {}
         self.begun: list[int] = []
         """The subscriptions that the order began."""
+        self.going_on: list[int] = []
+        """The subscriptions that were cancelled, had not ended yet, and go on."""
         self.terms: list[Term] = []
         """The terms of this order, as they were before it was paid."""
 
@@ -201,6 +203,8 @@ class Lines:
                 if not has_left:
                     begins = first or self._begins_on(publication)
                     found.begins_on = max(begins, found.begins_on or begins)
+                if found.campaign is not None:
+                    self.going_on.append(found.subscription_id)
                 renew(self._change, found, recipient, self._payer)
         self._own[key] = found
         found.bought |= {

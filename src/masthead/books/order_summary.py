@@ -117,7 +117,9 @@ def _of_term(
     where = f", to {held.address}" if held.address and (is_begun or not is_alone) else ""
     gift = f", a gift of {by}" if by and held.subscriber_id != placed.subscriber_id else ""
     if not is_begun:
-        return f"Extends {held.name} of {held.reader}{gift}: {issues}{until}{where}"
+        goes_on = held.subscription_id in placed.going_on
+        cancelled = ", which was cancelled and goes on" if goes_on else ""
+        return f"Extends {held.name} of {held.reader}{cancelled}{gift}: {issues}{until}{where}"
     same = [
         each
         for each in others

@@ -83,10 +83,11 @@ class Placed(NamedTuple):
     """An order that was placed; ``is_known`` if it existed already.
 
     ``was_paid``: its payment was booked now. ``was_ended``: it is marked as paid, but has nothing
-    left to pay for. ``subscriptions`` are those that it began or extended, and ``begun`` those that
-    it began; ``cents`` is its grand total. ``newcomers`` are new subscribers who look like an
-    existing one. ``invoice`` is the number of its invoice or receipt, if the account bills; it is
-    empty in a dry run, since another order can get the number before this one is taken.
+    left to pay for. ``subscriptions`` are those that it began or extended, ``begun`` those that it
+    began, and ``going_on`` those that were cancelled, and go on. ``cents`` is its grand total.
+    ``newcomers`` are new subscribers who look like an existing one. ``invoice`` is the number of
+    its invoice or receipt, if the account bills; it is empty in a dry run, since another order can
+    get the number before this one is taken.
     """
 
     order_id: int
@@ -99,6 +100,7 @@ class Placed(NamedTuple):
     was_ended: bool = False
     newcomers: tuple[Newcomer, ...] = ()
     begun: tuple[int, ...] = ()
+    going_on: tuple[int, ...] = ()
     other_prices: tuple[OtherPrice, ...] = ()
     invoice: str | None = None
 
@@ -122,8 +124,17 @@ class Placed(NamedTuple):
             said += f", {kind} {self.invoice}" if self.invoice else f", with a new {kind}"
         if not self.subscriptions:
             return said
-        word = "subscription" if len(self.subscriptions) == 1 else "subscriptions"
-        return f"{said}; {word} {', '.join(map(str, self.subscriptions))}"
+        said += f"; {_numbered(self.subscriptions)}"
+        if self.going_on:
+            were = "was" if len(self.going_on) == 1 else "were"
+            go = "goes" if len(self.going_on) == 1 else "go"
+            said += f"; {_numbered(self.going_on)} {were} cancelled, and {go} on"
+        return said
+
+
+def _numbered(subscriptions: Sequence[int]) -> str:
+    word = "subscription" if len(subscriptions) == 1 else "subscriptions"
+    return f"{word} {', '.join(map(str, subscriptions))}"
 
 
 def place(books: Books, order: Order, *, after: int | None = None, dry_run: bool = False) -> Placed:
@@ -216,6 +227,7 @@ def take(change: Operation, order: Order, after: int | None = None) -> Placed:
         change.currency,
         newcomers=tuple(each for each in people.newcomers if each.resembling),
         begun=tuple(lines.begun),
+        going_on=tuple(lines.going_on),
         invoice=invoice,
     )
 

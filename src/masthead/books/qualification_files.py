@@ -72,6 +72,8 @@ class Imported(NamedTuple):
     def sentence(self) -> str:
         """The counts."""
         title = f"publication {self.publication_id} ({self.publication})"
+        if not (self.added or self.unchanged):
+            return f"{title}: nothing changed: the file has no qualifications"
         if not self.added:
             there = counted(self.unchanged, "qualification was", "qualifications were")
             return f"{title}: nothing changed: {there} there already"

@@ -261,9 +261,9 @@ class Merged(NamedTuple):
             if count
         ]
         what = f", with {', '.join(moved)}" if moved else ""
-        said = [f"subscriber {self.gone} is merged into {self.kept}{what}"]
+        said = [f"subscriber {self.gone} is merged into subscriber {self.kept}{what}"]
         said += [
-            f"subscription {pair.other_id} is merged into {pair.subscription_id}: "
+            f"subscription {pair.other_id} is merged into subscription {pair.subscription_id}: "
             f"{pair.publication}, {pair.type}, {counted(issues, 'issue')} left, "
             f"until {last_day}"
             for pair, issues, last_day in self.merged

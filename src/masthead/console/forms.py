@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from masthead.console.hints import UNKNOWN
 from masthead.errors import MastheadError
+from masthead.mail.addresses import is_address
 from masthead.web import forms
 from masthead.web.forms import as_sentence
 
@@ -21,6 +22,11 @@ class Form(forms.Form):
     def __init__(self, values: Mapping[str, str]) -> None:
         super().__init__(values)
         self.people: dict[str, list[Hit]] = {}
+
+    def check_email(self, name: str) -> None:
+        """Refuse a text to which no mail can go; nothing is checked if the field is empty."""
+        if self[name] and not is_address(self[name]):
+            self.refuse(name, "This is no email address: it should be like ada@example.org.")
 
     def sentence(self, error: MastheadError) -> str:
         """Return the message of an error as a sentence; it names no id."""

@@ -178,6 +178,7 @@ def _person(form: Form, name: str) -> Person:
         )
         for each in _NAMES
     }
+    form.check_email(f"{name}_email")
     address = {each: single_spaced(form.text(f"{name}_{each}", "The address")) for each in _ADDRESS}
     address = {each: text for each, text in address.items() if text}
     key = None

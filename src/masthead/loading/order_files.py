@@ -16,7 +16,7 @@ from masthead.contract.printable import printable
 from masthead.errors import BadInput
 from masthead.loading.cleaning import BadCell, ShownNumber, cleaned, whole, without_decimals
 from masthead.loading.regular_files import check_name
-from masthead.loading.sources import source_batches
+from masthead.loading.sources import headed_batches
 
 PROBLEMS_SHOWN_MAX = 100
 
@@ -171,7 +171,7 @@ def _rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the line and the non-empty cells of each row that can be read."""
     unknown: set[str] = set()
-    for batch in source_batches(path, label, allow_truncated=allow_truncated):
+    for batch in headed_batches(path, label, allow_truncated=allow_truncated):
         for name in batch.columns:
             if name not in COLUMNS and name not in unknown:
                 unknown.add(name)

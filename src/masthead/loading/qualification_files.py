@@ -21,7 +21,7 @@ from masthead.loading.cleaning import BadCell, ShownNumber, cleaned, whole, with
 from masthead.loading.mapping_dates import ISO, date_reader
 from masthead.loading.order_files import Problem, listed
 from masthead.loading.regular_files import check_name
-from masthead.loading.sources import source_batches
+from masthead.loading.sources import headed_batches
 
 EVIDENCE = "evidence_"
 """What the columns of evidence begin with; the rest is the name of the value."""
@@ -118,7 +118,7 @@ class _Reading:
 
     def _cells(self) -> Iterator[tuple[int, dict[str, str]]]:
         checked = False
-        for batch in source_batches(self._path, self._path.name):
+        for batch in headed_batches(self._path, self._path.name):
             if not checked:
                 checked = True
                 for own, theirs in self._mapping.columns.items():

@@ -96,6 +96,17 @@ def source_batches(
             )
 
 
+def headed_batches(path: Path, label: str, *, allow_truncated: bool = False) -> Iterator[Batch]:
+    """Yield the rows of a file as :func:`source_batches` does.
+
+    Raises BadInput, too, for an empty file that should have a header, such as of a failed export.
+    """
+    for batch in source_batches(path, label, allow_truncated=allow_truncated):
+        if not batch.columns and not batch.lines and stem_and_format(path)[1] != "ndjson":
+            raise BadInput(f"{label} is empty: its first line should name the columns")
+        yield batch
+
+
 def source_rows(
     path: Path, label: str, said: Said = NOTHING_SAID
 ) -> Generator[tuple[int, list[str] | bytes], None, None]:

@@ -98,9 +98,7 @@ def _with_items(books: Books, key: int, *, is_allowance: bool) -> State:
         "item": Choices(
             (
                 str(each.order_item_id),
-                f"{each.name}: at most "
-                f"{in_currency(each.unearned if is_allowance else each.most, currency)}"
-                + ("" if is_allowance else _of_which(each.unearned, currency)),
+                f"{each.name}: {_most(each, currency, is_allowance=is_allowance)}",
             )
             for each in found
             if each.unearned or not is_allowance
@@ -108,8 +106,14 @@ def _with_items(books: Books, key: int, *, is_allowance: bool) -> State:
     }
 
 
-def _of_which(unearned: int, currency: str) -> str:
-    return f", of which {in_currency(unearned, currency)} is unearned"
+def _most(item: refunds.Refundable, currency: str, *, is_allowance: bool) -> str:
+    """Return how much can be given back of an item."""
+    unearned = in_currency(item.unearned, currency)
+    if is_allowance:
+        return f"at most {unearned}"
+    if not item.most:
+        return "no money to give back"
+    return f"at most {in_currency(item.most, currency)}, of which {unearned} is unearned"
 
 
 def _to_refund(books: Books, key: int) -> State:

@@ -41,7 +41,6 @@ _ERASED = re.compile(r"^(erased subscriber \d+): .*")
 _CHANGED = re.compile(r": changed [a-z_, ]+")
 _READER = re.compile(r"reader (\d+)")
 _TERM = re.compile(r" \(term \d+[^)]*\)|; terms? [\d, ]+")
-_MERGED = re.compile(r"(subscriber|subscription)( \d+ is merged into) (?=\d)")
 _NUMBERED = re.compile(
     r"\b(subscriber|subscription|order|address|issue|item)(?:s (\d+(?:, \d+)*)| (\d+))"
     r"( of order \d+)?"
@@ -248,8 +247,7 @@ def _in_names(summary: str, reader: Reader, names: Mapping[int, str]) -> str:
             return "an item of an order" if of_order else "an item"
         return f"an {word}" if word == "address" else f"the {word}"
 
-    whole = _MERGED.sub(r"\1\2 \1 ", _TERM.sub("", summary))
-    whole = _ERASED.sub(r"\1", whole)
+    whole = _ERASED.sub(r"\1", _TERM.sub("", summary))
     whole = _CHANGED.sub(lambda found: found[0].replace("_", " "), whole)
     said = days_in_words(_NUMBERED.sub(named, whole))
     return f"{said[:1].upper()}{said[1:]}"

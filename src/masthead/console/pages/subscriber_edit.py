@@ -43,6 +43,10 @@ def _fields(state: State) -> Sequence[Field]:
 
 def _edit(books: Books, key: int, form: Form) -> str:
     values = {name: form[name] or None for name in ("first_name", "last_name", "email")}
+    if values["email"] != subscribers.names(books, key)["email"]:
+        form.check_email("email")
+    if not form.is_good:
+        return ""
     done = subscribers.edit(books, key, values, labels_too=bool(form["labels_too"]))
     return _told(done, _name(key, values))
 
