@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -121,6 +122,18 @@ def test_files_that_the_working_database_does_not_know_are_the_copy(
     assert kept.update(publisher).records == 0
     shutil.rmtree(kept.path / ".work")
     assert kept.update(publisher).records == 0
+    assert kept.differences(publisher) == []
+
+
+def test_a_damaged_file_is_named_with_what_helps(publisher: Publisher, kept: Kept) -> None:
+    kept.update(publisher)
+    damaged = (kept.path / "current").resolve() / "addresses.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    said = f"{damaged}': remove the folder {kept.path}, and the next update copies all again"
+    with pytest.raises(StoreUnavailable, match=re.escape(said)):
+        kept.update(publisher)
+    shutil.rmtree(kept.path)
+    kept.update(publisher)
     assert kept.differences(publisher) == []
 
 

@@ -215,7 +215,9 @@ def cancel(
     """End a subscription: today, after an issue, or when its issues are used up.
 
     From now on the reader is not asked to renew, and no issue comes after the end. What was paid
-    for issues left at the end is earned, or refunded with --refund; you send the money yourself.
+    for issues left at the end is earned, or refunded with --refund: what was billed becomes the
+    payer's credit, and you send the rest yourself.
+
     `masthead subscription uncancel` undoes the cancelling until the next issue after the end is
     closed. An order undoes a cancelling whose end is still to come.
     """

@@ -60,6 +60,7 @@ class ParquetFiles:
         """Fill the database from the files, if they are not those that it has last written.
 
         Call it in a transaction that has the database alone. ``always`` fills it in any case.
+        Raises DatabaseUnavailable, with a remedy, for a file that is damaged.
         """
         connection.script(
             "CREATE SCHEMA IF NOT EXISTS written; "
@@ -74,7 +75,16 @@ class ParquetFiles:
         for table, path in self._files().items():
             if table == BUNDLES:
                 continue
-            connection.script(f"CREATE TABLE {_name(table)} AS FROM read_parquet({_text(path)})")
+            sql = f"CREATE TABLE {_name(table)} AS FROM read_parquet({_text(path)})"
+            try:
+                connection.script(sql)
+            except (connection.driver_error, DatabaseUnavailable) as error:
+                reason = str(error).partition("\n")[0]
+                raise DatabaseUnavailable(
+                    f"{path} cannot be read",
+                    f"{reason}: remove the folder {self._folder}, and the next update copies "
+                    "all again",
+                ) from error
         self._note(connection, description)
 
     def write(self, connection: Connection, changed: Collection[str]) -> None:
