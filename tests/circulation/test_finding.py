@@ -162,7 +162,7 @@ def test_a_name_with_one_wrong_letter_is_found_if_nothing_else_fits(desk: Desk) 
 )
 def test_a_text_of_any_length_finds_nothing_in_little_time(desk: Desk, text: str) -> None:
     """decisions, "Finding a caller": one wrong letter is looked for in names of 20 letters."""
-    assert finding.look(desk.books, text, limit=5) == finding.Hits([], [])
+    assert finding.look(desk.books, text, limit=5)[:2] == ([], [])
 
 
 def test_a_search_says_when_there_are_more(desk: Desk) -> None:
