@@ -8,6 +8,7 @@ A line that starts a server leaves it running until the page ends.
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack, closing
@@ -19,7 +20,9 @@ from tests.servers import as_server
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-PAGE_SECONDS_MAX = 900  # some pages run fifty commands, and a machine may be busy
+PAGE_SECONDS_MAX = 540
+"""Some pages run fifty commands, and a machine may be busy; pytest ends a test after 600 s."""
+
 POSTGRESQL = "postgresql://masthead@localhost/masthead"
 """What pages call a PostgreSQL database."""
 
@@ -39,10 +42,12 @@ stop() {
     server=
 }
 trap stop EXIT
-mkfifo ready
-exec 3<> ready
 serve() {
     stop
+    # A new one for each server, since the one before can have printed more than was read.
+    rm -f ready
+    mkfifo ready
+    exec 3<> ready
     "$@" > ready 2> server.log &
     server=$!
     local line=
@@ -118,17 +123,23 @@ def _run(blocks: list[Block], folder: Path, postgresql: str, ports: dict[str, st
         "MASTHEAD_PORT": ports["8000"],
         "ROOT": str(ROOT),
     }
-    done = subprocess.run(
+    with subprocess.Popen(
         ["bash", "-c", script],
         cwd=folder,
         env=environment,
-        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=PAGE_SECONDS_MAX,
-        check=False,
-    )
+        process_group=0,
+    ) as process:
+        try:
+            _, said = process.communicate(timeout=PAGE_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # its server too
+            said = f"{process.communicate()[1]}\nit did not end within {PAGE_SECONDS_MAX} s"
     printed = [out.read_text() for out in _outputs(folder)]
-    assert done.returncode == 0, "".join([*printed, done.stderr])
+    assert process.returncode == 0, "".join([*printed, said])
     return printed
 
 
