@@ -49,6 +49,8 @@ def test_the_only_reader_or_order_is_opened(browser: Browser, desk: Desk) -> Non
     for text in ("order 9999", "#9999"):
         assert "There is no order “9999”." in words(browser.get("/find", q=text).text)
         assert "There is no such order." in browser.get("/find/suggestions", q=text).text
+    picked = browser.get("/find/people", field="payer", payer="order 1").text
+    assert "No reader fits." in words(picked)
     both = words(browser.get("/find", q="1").text)
     assert "Order 1 of Ada Reader 1, 1 January 2026" in both
     assert "Ada Reader 1 has 1 on the label" in both

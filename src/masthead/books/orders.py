@@ -126,9 +126,9 @@ class Placed(NamedTuple):
             return said
         said += f"; {_numbered(self.subscriptions)}"
         if self.going_on:
-            were = "was" if len(self.going_on) == 1 else "were"
-            go = "goes" if len(self.going_on) == 1 else "go"
-            said += f"; {_numbered(self.going_on)} {were} cancelled, and {go} on"
+            is_one = len(self.going_on) == 1
+            then = "was cancelled, and goes on" if is_one else "were cancelled, and go on"
+            said += f"; {_numbered(self.going_on)} {then}"
         return said
 
 

@@ -116,7 +116,7 @@ def read_orders(
     """Return the valid orders of files, in the order of their first rows, and all problems.
 
     A problem is an invalid value, or a row that contradicts another row of its order. Orders with
-    problems are not returned. Raises BadInput for a file that does not exist, for
+    problems are not returned. Raises BadInput for a file that does not exist or is empty, for
     unknown columns, and, unless ``allow_truncated``, for a file that looks cut off.
     """
     problems: list[Problem] = []

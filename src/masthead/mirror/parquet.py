@@ -78,7 +78,8 @@ class ParquetFiles:
             sql = f"CREATE TABLE {_name(table)} AS FROM read_parquet({_text(path)})"
             try:
                 connection.script(sql)
-            except connection.driver_error as error:  # not: no space or memory is left
+            except connection.driver_error as error:
+                # Without space or memory it is DatabaseUnavailable, and the files can be right.
                 reason = str(error).partition("\n")[0]
                 raise DatabaseUnavailable(
                     f"{path} cannot be read",
