@@ -137,6 +137,14 @@ def test_a_damaged_file_is_named_with_what_helps(publisher: Publisher, kept: Kep
     assert kept.differences(publisher) == []
 
 
+def test_a_damaged_file_says_that_a_history_is_lost(publisher: Publisher, kept: Kept) -> None:
+    kept.update(publisher, history=True)
+    damaged = (kept.path / "current").resolve() / "addresses.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    with pytest.raises(StoreUnavailable, match="its history is lost, unless you restore"):
+        kept.update(publisher)
+
+
 def test_what_changed_is_written_and_the_rest_is_linked(publisher: Publisher, kept: Kept) -> None:
     """decisions, "Mirror: Parquet": a pass costs the tables that it changes."""
     kept.update(publisher)

@@ -24,6 +24,8 @@ from masthead.databases.connection import Connection, DatabaseUnavailable
 from masthead.databases.urls import PARQUET_CURRENT
 from masthead.errors import BadUsage
 from masthead.mirror.schema import BUNDLES, described
+from masthead.mirror.tables import TABLES
+from masthead.mirror.versions import history_of
 from masthead.private_files import make_folder, share, sync
 
 OLD_VERSIONS_STAY_S = 600
@@ -72,7 +74,8 @@ class ParquetFiles:
             return
         for table in _tables(connection):
             connection.script(f"DROP TABLE {_name(table)}")
-        for table, path in self._files().items():
+        files = self._files()
+        for table, path in files.items():
             if table == BUNDLES:
                 continue
             sql = f"CREATE TABLE {_name(table)} AS FROM read_parquet({_text(path)})"
@@ -81,10 +84,11 @@ class ParquetFiles:
             except connection.driver_error as error:
                 # Without space or memory it is DatabaseUnavailable, and the files can be right.
                 reason = str(error).partition("\n")[0]
+                remedy = f"remove the folder {self._folder}, and the next update copies all again"
+                if any(history_of(each) in files for each in TABLES):
+                    remedy += "; its history is lost, unless you restore the folder from a backup"
                 raise DatabaseUnavailable(
-                    f"{path} cannot be read",
-                    f"{reason}: remove the folder {self._folder}, and the next update copies "
-                    "all again",
+                    f"{path} cannot be read", f"{reason}: {remedy}"
                 ) from error
         self._note(connection, description)
 
