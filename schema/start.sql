@@ -1391,7 +1391,7 @@ CREATE INDEX announced_renewals_by_order
 CREATE INDEX announced_renewals_to_come
     ON announced_renewals (account_id, renews_on, announcement_id) WHERE status = 'announced';
 
--- The e-mails that are sent, not before due_at, or were.
+-- The emails that are sent, not before due_at, or were.
 CREATE TABLE mails (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     mail_id INTEGER NOT NULL,
@@ -1431,7 +1431,7 @@ CREATE INDEX mails_by_status ON mails (account_id, status, due_at, mail_id);
 CREATE INDEX mails_sent ON mails (account_id, sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX mails_by_message ON mails (account_id, message_id) WHERE message_id IS NOT NULL;
 
--- The e-mail addresses that get no e-mails, since they bounce.
+-- The email addresses that get no emails, since they bounce.
 CREATE TABLE held_addresses (
     account_id INTEGER NOT NULL REFERENCES accounts (account_id),
     held_address_id INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-"""Announcements of automatic renewal: by e-mail, by letter, and what they say (billing)."""
+"""Announcements of automatic renewal: by email, by letter, and what they say (billing)."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_who_wants_e_mail_gets_the_announcement_by_it(bureau: Desk) -> None:
     reader(bureau, 2)
     _mailed(bureau, 2)
     announced, _ = night(bureau, ANNOUNCED)
-    assert announced.sentence == "2 renewals were announced, of 25.68 USD in all, 1 by e-mail"
+    assert announced.sentence == "2 renewals were announced, of 25.68 USD in all, 1 by email"
     mails = [row for row in bureau.table("mails") if row["kind"] == "announcement"]
     assert [(row["address"], row["status"]) for row in mails] == [("ben@example.org", "queued")]
     assert "renews automatically on 18 May 2026" in mails[0]["text"]

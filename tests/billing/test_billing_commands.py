@@ -148,7 +148,7 @@ def test_an_order_shows_its_shipping(shop: str) -> None:
 def test_a_payer_gets_documents_by_email(shop: str) -> None:
     assert run(shop, "payer", "set", 1, "--by-email", "--dry-run")[-1].endswith("a dry run")
     (said,) = run(shop, "payer", "set", 1, "--by-email")
-    assert said.startswith("the documents of subscriber 1 go by e-mail from now on, once the")
+    assert said.startswith("the documents of subscriber 1 go by email from now on, once the")
     assert run(shop, "payer", "set", 1, "--by-email")[0].startswith("nothing changed: the doc")
     assert run(shop, "payer", "set", 1, "--no-by-email") == [
         "the documents of subscriber 1 go on paper from now on"

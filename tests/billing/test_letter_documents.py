@@ -49,10 +49,10 @@ def test_letters_are_noted_once_and_printed_by_their_day(bureau: Desk) -> None:
     order(bureau, 1)
     order(bureau, 2)
     welcome, cancelled = due(bureau)
-    assert welcome.sentence == "1 welcome letter on paper and 1 welcome letter by e-mail"
+    assert welcome.sentence == "1 welcome letter on paper and 1 welcome letter by email"
     assert (cancelled.printed, cancelled.mailed, cancelled.sentence) == (0, 0, "")
     assert letter_documents.send(bureau.books, "welcome", seen=welcome.digest).sentence == (
-        "1 welcome letter written, 1 more by e-mail"
+        "1 welcome letter written, 1 more by email"
     )
     assert due(bureau)[0].sentence == ""
     assert letter_documents.send(bureau.books, "welcome").printed == 0
@@ -87,7 +87,7 @@ def test_others_than_those_that_were_seen_are_not_noted(bureau: Desk) -> None:
 
 
 def test_renewal_letters_are_noted_first_and_printed_by_their_day(bureau: Desk) -> None:
-    """A letter in a file of before the mails is on paper, though its reader wants e-mail now."""
+    """A letter in a file of before the mails is on paper, though its reader wants email now."""
     for payer in (1, 2):
         order(bureau, payer, is_paid=True)
     renewals.set_effort(bureau.books, renewals.Effort(1, 1, 12, bundle_id=1))

@@ -29,13 +29,13 @@ def test_a_payer_wants_email_and_keeps_the_vat_number(bureau: Desk) -> None:
 def test_a_dry_run_sets_nothing(bureau: Desk) -> None:
     begin_mail(bureau)
     done = payer_details.deliver(bureau.books, 2, by_email=True, dry_run=True)
-    assert done.sentence == "the documents of subscriber 2 go by e-mail from now on"
+    assert done.sentence == "the documents of subscriber 2 go by email from now on"
     assert not payer_details.wants_email(bureau.books, 2)
 
 
 def test_who_has_no_address_gets_paper(bureau: Desk) -> None:
     bureau.connection.change("UPDATE subscribers SET email = NULL WHERE subscriber_id = 2")
-    with pytest.raises(BadInput, match="has no e-mail address: set it first"):
+    with pytest.raises(BadInput, match="has no email address: set it first"):
         payer_details.deliver(bureau.books, 2, by_email=True)
     with pytest.raises(NotFound, match="no subscriber 9"):
         payer_details.deliver(bureau.books, 9, by_email=True)

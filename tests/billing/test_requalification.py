@@ -1,4 +1,4 @@
-"""Asking readers of a free title to qualify again, by letter, e-mail and telephone."""
+"""Asking readers of a free title to qualify again, by letter, email and telephone."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_mails_go_to_addresses_that_are_not_on_hold(free: Desk, tmp_path: Path) 
     assert mail["subject"] == "Do you still want Tide?"
     assert "is valid until 20 May 2026." in mail["text"]
     assert _sent(free) == [(1, 1, TODAY)]
-    with pytest.raises(BadInput, match="by e-mail: it has no file"):
+    with pytest.raises(BadInput, match="by email: it has no file"):
         write(free.books, tmp_path / "mails.csv", 1, 1)
 
 

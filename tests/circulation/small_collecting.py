@@ -1,6 +1,6 @@
 """Collecting of the small publisher of ``small_books``, with a value in each column.
 
-Subscriber 5 has a mandate with a collection that came back, and an e-mail that was sent; subscriber
+Subscriber 5 has a mandate with a collection that came back, and an email that was sent; subscriber
 4 has a reminder with a fee.
 """
 

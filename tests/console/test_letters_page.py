@@ -52,7 +52,7 @@ def test_letters_are_noted_after_a_look_and_come_as_pdf(bureau: Desk, manager: B
     assert bureau.table("letters") == []
     done = manager.post(f"{PATH}/send", looked(manager, "welcome"))
     page = said(manager, done.headers["location"])
-    assert "2 welcome letters written, 1 more by e-mail." in page
+    assert "2 welcome letters written, 1 more by email." in page
     assert "Welcome letters of 15 April 2026" in page
     assert "2 letters on paper" in page
     assert letters_in(manager, "welcome") == 2
@@ -65,7 +65,7 @@ def test_renewal_letters_are_sent_as_pdf(bureau: Desk, manager: Browser) -> None
     begin_mail(bureau, 2)
     typed = {**input_values(manager.get("/renewals").text), "publication": "", "as": "pdf"}
     shown = manager.post("/renewals/send", typed)
-    assert "queued as mails for readers who want e-mail" in text_of(shown.text)
+    assert "queued as mails for readers who want email" in text_of(shown.text)
     form = input_values(shown.text)
     order(bureau, 3, is_paid=True)
     assert "Other letters are due now" in refused(manager.post("/renewals/send", form))

@@ -1,6 +1,6 @@
 """The letters that announce automatic renewals (billing, "Automatic renewal").
 
-A letter goes to the payer of a renewal, unless the announcement goes by e-mail. It can be made
+A letter goes to the payer of a renewal, unless the announcement goes by email. It can be made
 again at any time, with the names and addresses of that day.
 """
 
@@ -36,7 +36,7 @@ def count(books: Books) -> int:
 def selected(books: Books, day: str | None = None) -> Iterator[Selected]:
     """Yield the letters of the renewals that were announced on a day, by default today.
 
-    Those that were stopped since are left out, and so are those that go by e-mail. Raises BadInput
+    Those that were stopped since are left out, and so are those that go by email. Raises BadInput
     if the day is none or is to come, and if the settings have no name or no address of the seller.
     """
     with books.scan() as reading:

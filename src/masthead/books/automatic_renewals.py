@@ -63,7 +63,7 @@ class Refused(NamedTuple):
 class Announcements(NamedTuple):
     """The renewals that were announced: how many, and what they cost together.
 
-    ``mailed`` of them go by e-mail. ``stopped`` are consents that ended, such as by a cancelling.
+    ``mailed`` of them go by email. ``stopped`` are consents that ended, such as by a cancelling.
     """
 
     announced: int
@@ -82,7 +82,7 @@ class Announcements(NamedTuple):
             cents = in_currency(self.cents, self.currency)
             said = f"{counted(self.announced, 'renewal')} {verb} announced, of {cents} in all"
         if self.mailed:
-            said += f", {self.mailed:,} by e-mail"
+            said += f", {self.mailed:,} by email"
         if self.stopped:
             said += f"; {counted(self.stopped, 'consent')} ended"
         return f"{said}{_refused(self.refused)}"

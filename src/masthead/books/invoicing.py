@@ -112,7 +112,7 @@ def bill(
     invoices.add_invoice(change, invoice, printed.to_json(record))
     invoices.add_lines(change, rows)
     post_invoice(change, settings, invoice)
-    _name_on_purchases(change, invoice)
+    invoices.name_on_purchases(change, invoice)
     queue_document(change, invoice)
     if credit > 0:
         invoice = use_credit(change, settings, invoice)
@@ -270,19 +270,4 @@ def post_invoice(change: Operation, settings: BillingSettings, invoice: Invoice)
             (settings.tax_account, -invoice.tax),
         ],
         invoice_id=invoice.invoice_id,
-    )
-
-
-def _name_on_purchases(change: Operation, invoice: Invoice) -> None:
-    """Write the number of the invoice into the purchases of its order, as the interface shows."""
-    change.change(
-        """
-        UPDATE purchases SET invoice_id = :number, commit_id = :commit_id
-        WHERE account_id = :account_id AND purchase_id IN (
-            SELECT i.purchase_id FROM order_items AS i
-            WHERE i.account_id = :account_id AND i.order_id = :order_id)
-        """,
-        number=invoice.number_text,
-        commit_id=change.commit_id,
-        order_id=invoice.order_id,
     )

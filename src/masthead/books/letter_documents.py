@@ -1,6 +1,6 @@
 """The letters of a day in one PDF, and noting welcome and cancellation letters before it is made.
 
-A letter of a day is on paper unless it goes by e-mail; one whose mail failed is on paper again
+A letter of a day is on paper unless it goes by email; one whose mail failed is on paper again
 (billing, "Documents"). It has the names and addresses of today.
 """
 
@@ -35,7 +35,7 @@ TOGETHER = LETTERS_AT_ONCE
 
 
 class Counts(NamedTuple):
-    """How many letters of a kind are due: on paper, by e-mail, and those without an address.
+    """How many letters of a kind are due: on paper, by email, and those without an address.
 
     ``digest`` is that of the letters, by which :func:`send` knows them.
     """
@@ -49,7 +49,7 @@ class Counts(NamedTuple):
     @property
     def sentence(self) -> str:
         """What is due; '' if nothing is."""
-        ways = ((self.printed, "on paper"), (self.mailed, "by e-mail"))
+        ways = ((self.printed, "on paper"), (self.mailed, "by email"))
         said = [f"{counted(each, f'{self.kind} letter')} {way}" for each, way in ways if each]
         return listed(said) if said else ""
 
@@ -75,7 +75,7 @@ def _counts(due: letters.Due) -> Counts:
 def send(
     books: Books, kind: LetterKind, *, seen: str | None = None, dry_run: bool = False
 ) -> Written:
-    """Note the letters of a kind that are due as written, and queue those that go by e-mail.
+    """Note the letters of a kind that are due as written, and queue those that go by email.
 
     The others are printed afterwards, by their day (:func:`together`). Raises what ``letters.due``
     does, and BadInput if others are due than those of whom ``seen`` is the digest, and for an error

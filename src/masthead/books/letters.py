@@ -43,7 +43,7 @@ Letter = PrintedWelcome | PrintedCancellation
 class Due(NamedTuple):
     """Letters that are due for what happened since a day, by how they go.
 
-    ``printed`` go by post. ``mailed`` go by e-mail, each with its address, because their readers
+    ``printed`` go by post. ``mailed`` go by email, each with its address, because their readers
     want it. ``without_address`` are subscriptions whose letter can go neither way.
     """
 
@@ -56,7 +56,7 @@ class Due(NamedTuple):
 
 
 class Written(NamedTuple):
-    """Letters that were noted: how many were printed, and how many go by e-mail."""
+    """Letters that were noted: how many were printed, and how many go by email."""
 
     kind: LetterKind
     printed: int
@@ -66,7 +66,7 @@ class Written(NamedTuple):
     def sentence(self) -> str:
         """What the operation noted."""
         said = f"{counted(self.printed, f'{self.kind} letter')} written"
-        return f"{said}, {self.mailed} more by e-mail" if self.mailed else said
+        return f"{said}, {self.mailed} more by email" if self.mailed else said
 
 
 def due(books: Books, kind: LetterKind, *, since: str | None = None) -> Due:
@@ -87,7 +87,7 @@ def due(books: Books, kind: LetterKind, *, since: str | None = None) -> Due:
 def of_day(books: Books, kind: LetterKind, day: str) -> Due:
     """Return the letters of a day that are on paper, with the data of today.
 
-    They are those that were printed, and those by e-mail whose mail failed. Raises what :func:`due`
+    They are those that were printed, and those by email whose mail failed. Raises what :func:`due`
     does.
     """
     with books.scan() as reading:
@@ -138,7 +138,7 @@ def _by_way(
 
 
 def note_written(books: Books, found: Due, *, dry_run: bool = False) -> Written:
-    """Note letters as written today, and queue those that go by e-mail.
+    """Note letters as written today, and queue those that go by email.
 
     Call this after the printed ones were made. Raises BadInput if one of them is not due any more,
     such as after the cancelling was undone, or because another command wrote it: nothing is noted

@@ -1,4 +1,4 @@
-"""How a payer gets documents: on paper or by e-mail (billing, "E-mail")."""
+"""How a payer gets documents: on paper or by email (billing, "E-mail")."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class Delivered(NamedTuple):
 
 
 def wants_email(books: Books, subscriber_id: int) -> bool:
-    """Return whether the documents of a payer go by e-mail."""
+    """Return whether the documents of a payer go by email."""
     with books.read() as reading:
         return stored.wants_email(reading, subscriber_id)
 
@@ -28,21 +28,21 @@ def wants_email(books: Books, subscriber_id: int) -> bool:
 def deliver(
     books: Books, subscriber_id: int, *, by_email: bool, dry_run: bool = False
 ) -> Delivered:
-    """Let invoices, credit notes, reminders and letters of a payer go by e-mail, or on paper.
+    """Let invoices, credit notes, reminders and letters of a payer go by email, or on paper.
 
     It counts for later documents. Raises NotFound if there is no such subscriber. Raises BadInput
-    if the subscriber is deleted, or is to get e-mails and has no e-mail address.
+    if the subscriber is deleted, or is to get emails and has no email address.
     """
     with books.change(dry_run=dry_run) as change:
         check_open(change, subscriber_id)
-        how = "by e-mail" if by_email else "on paper"
+        how = "by email" if by_email else "on paper"
         name = reader_named(change, subscriber_id)
         if stored.wants_email(change, subscriber_id) == by_email:
             said = f"nothing changed: the documents of {name} go {how} already"
             return Delivered(subscriber_id, by_email, said)
         if by_email and not email_of(change, subscriber_id):
             raise BadInput(
-                f"{name} has no e-mail address: set it first, and then send documents there",
+                f"{name} has no email address: set it first, and then send documents there",
                 field="by_email",
             )
         stored.set_by_email(change, subscriber_id, by_email=by_email)

@@ -24,7 +24,6 @@ from masthead.contract.subscription_types import TYPES
 from masthead.errors import BadInput
 from masthead.store.books import qualification_forms as stored
 from masthead.store.books import qualifications
-from masthead.store.books.derived_values import refresh
 from masthead.store.books.operation import Operation
 from masthead.store.books.qualification_forms import Field, Form, RequestType
 from masthead.store.database import Value
@@ -323,12 +322,6 @@ def set_classes(
         form = stored.form_of(change, publication_id)
         stored.replace_classes(change, publication_id, _classes(form, classes))
         moved = qualifications.reclassify(change, publication_id)
-        refresh(
-            change,
-            """SELECT n.subscription_id FROM qualified_subscriptions AS n
-            WHERE n.account_id = :account_id AND n.publication_id = :publication_id""",
-            publication_id=publication_id,
-        )
         count = len(stored.classes_of(change, publication_id))
         done = Reclassified(publication_id, form.publication, count, moved)
         change.say(done.sentence)

@@ -20,7 +20,7 @@ from masthead.store.books import reader_events, reader_page, reader_qualifying, 
 from masthead.store.books.details import Person, Postal, look_at_subscriber, postals
 from masthead.store.books.earlier_orders import history_until
 from masthead.store.books.names import company_of
-from masthead.store.books.operation import Reading, mode_of
+from masthead.store.books.operation import Reading, day_of_opening, mode_of
 from masthead.store.books.order_details import show_order
 from masthead.store.books.reader_events import Complaint, Delivery
 from masthead.store.books.reader_notes import Note
@@ -175,7 +175,7 @@ def _reader(reading: Reading, subscriber_id: int, most: int) -> Reader:
     until = history_until(*where)
     return Reader(
         person,
-        reading.value_as(str, "SELECT opened_on FROM books WHERE account_id = :account_id"),
+        day_of_opening(*where),
         asked.served(),
         _money(reading, orders, items, terms, until),
         _answers(interface_queries.answers_of(*where, subscriber_id) or []),

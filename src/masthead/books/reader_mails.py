@@ -17,8 +17,8 @@ from masthead.billing.reader_mails import (
     words_of_link,
 )
 from masthead.circulation.page_settings import PageSettings
-from masthead.databases.queries import Batch, Query, rows_as
-from masthead.store.billing.held_addresses import held_address
+from masthead.databases.queries import Batch
+from masthead.store.billing.held_addresses import held_address, reached
 from masthead.store.billing.outbox import About, LinkKind, Words, queue_to
 from masthead.store.billing.publisher_name import publisher_name
 from masthead.store.billing.settings import settings as billing_settings
@@ -108,7 +108,7 @@ def confirmation(
 
 def ask_reach(batch: Batch, subscriber_id: int) -> Callable[[], bool]:
     """Add to a batch whether mails go to a reader; return the function that answers after it."""
-    settings, reader = batch.add(billing_settings()), batch.add(_reached(subscriber_id))
+    settings, reader = batch.add(billing_settings()), batch.add(reached(subscriber_id))
     return lambda: bool(settings().mail_from) and reader() is not None
 
 
@@ -135,22 +135,7 @@ def _link(
 
 def _reader(reading: Reading, subscriber_id: int) -> tuple[str, str] | None:
     """Return the address and the name of a reader to whom mails go; None if none go there."""
-    return reading.ask(_reached(subscriber_id)) if settings_of(reading).mail_from else None
-
-
-def _reached(subscriber_id: int) -> Query[tuple[str, str] | None]:
-    """Return the query of the address and the name of a reader whose address is not on hold."""
-    return rows_as(
-        tuple[str, str | None, str | None],
-        """
-        SELECT r.email, r.first_name, r.last_name FROM subscribers AS r
-        WHERE r.account_id = :account_id AND r.subscriber_id = :subscriber_id
-            AND r.delete_date IS NULL AND r.email <> '' AND NOT EXISTS (
-                SELECT 1 FROM held_addresses AS h
-                WHERE h.account_id = :account_id AND h.address = r.email_lower)
-        """,
-        subscriber_id=subscriber_id,
-    ).then(lambda rows: (rows[0][0], " ".join(filter(None, rows[0][1:]))) if rows else None)
+    return reading.ask(reached(subscriber_id)) if settings_of(reading).mail_from else None
 
 
 def _language(pages: PageSettings, asked: str) -> Language:

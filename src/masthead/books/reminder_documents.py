@@ -44,7 +44,7 @@ def letters(books: Books, day: str | None = None) -> Iterator[Document]:
     """Yield the letters of a day, by default today; each is named after its first invoice.
 
     The name has the level too, such as ``2026-000123-2``. Letters of payers who were erased are not
-    among them, and neither are those that go by e-mail, unless the mail failed. Raises BadInput for
+    among them, and neither are those that go by email, unless the mail failed. Raises BadInput for
     a day to come, and for an error of a template, with its file and line.
     """
     found, appearance = _read(books, day)

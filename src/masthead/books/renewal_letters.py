@@ -27,13 +27,13 @@ from masthead.store.books.operation import Reading
 from masthead.store.books.renewing import letter_again, mailed_of_day
 
 _AT_ONCE = 500
-"""For how many letters one statement finds who wants e-mail."""
+"""For how many letters one statement finds who wants email."""
 
 
 class Selected(NamedTuple):
     """Letters to print: how many by publication and effort, how they look, and what they print.
 
-    While ``letters`` is read, ``mailed`` gets those that go by e-mail instead, each with its
+    While ``letters`` is read, ``mailed`` gets those that go by email instead, each with its
     address. ``digest`` returns the SHA-256 of the rows of both that were read so far.
     """
 
@@ -80,7 +80,7 @@ def selected(
 
 
 def _addresses(reading: Reading, letters: Sequence[PrintedRenewal]) -> dict[int, str]:
-    """Return to which addresses letters go by e-mail now, by subscription."""
+    """Return to which addresses letters go by email now, by subscription."""
     found = addresses_of(reading, {each.recipient.subscriber_id for each in letters})
     return {
         each.subscription_id: found[each.recipient.subscriber_id]
@@ -92,7 +92,7 @@ def _addresses(reading: Reading, letters: Sequence[PrintedRenewal]) -> dict[int,
 def send(
     books: Books, publication_id: int | None = None, *, seen: Sequence[Due] | None = None
 ) -> list[Due]:
-    """Note the letters that are due today as sent, and queue those that go by e-mail.
+    """Note the letters that are due today as sent, and queue those that go by email.
 
     The others are printed afterwards, by their day (``books.letter_documents``). Raises what
     :func:`selected` does, and BadInput for an error of the account's own template, and if others

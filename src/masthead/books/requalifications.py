@@ -1,7 +1,7 @@
 """Requalification: the efforts of publications, who is due, and asking them.
 
 A reader of a free title is asked to qualify again before the qualification ends: by letter, by
-e-mail, or by telephone. What is written for an effort is noted after it was written, so that nobody
+email, or by telephone. What is written for an effort is noted after it was written, so that nobody
 is asked twice by the same effort.
 """
 
@@ -244,7 +244,7 @@ def send_mails(books: Books, publication_id: int, effort: int, *, dry_run: bool 
     """Queue the mails of an effort to those who are due, and note that they were asked.
 
     ``masthead.books.mail_sending`` sends them. Raises what :func:`selected` does, and BadInput if
-    the effort is not by e-mail, or if the account has no address from which mails go.
+    the effort is not by email, or if the account has no address from which mails go.
     """
     with books.change(dry_run=dry_run) as change:
         window = _window(change, publication_id, effort)

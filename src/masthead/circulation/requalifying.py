@@ -20,7 +20,7 @@ Way = Literal["letter", "email", "telephone"]
 
 WAYS: dict[Way, str] = {
     "letter": "by letter",
-    "email": "by e-mail",
+    "email": "by email",
     "telephone": "by telephone",
 }
 """The ways in words."""

@@ -269,7 +269,7 @@ class _Weeks:
         return orders.place(self._books, order).order_id
 
     def _by_email(self) -> None:
-        """Send the documents of a reader by e-mail, and take an order of theirs."""
+        """Send the documents of a reader by email, and take an order of theirs."""
         reader = self._without(_GARDEN)
         self._go_on()
         subscribers.edit(self._books, reader, {"email": "post@reader.example"})

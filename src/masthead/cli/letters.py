@@ -16,7 +16,7 @@ from masthead.loading.letter_pdfs import copy_letters_of, write_letters
 def letter_group() -> None:
     """Letters when a subscription begins, and when it is cancelled.
 
-    Each is written once. Readers who want e-mail get it so, and the others on paper. `masthead
+    Each is written once. Readers who want email get it so, and the others on paper. `masthead
     renewals select` writes renewal letters, and `masthead documents` changes the templates.
     """
 
@@ -119,7 +119,7 @@ def _write(
             found, paths = write_letters(books, kind, file, since=since)
     click.echo(f"{counted(len(found.printed), f'{kind} letter')} to print")
     if found.mailed:
-        click.echo(f"{counted(len(found.mailed), 'letter')} by e-mail")
+        click.echo(f"{counted(len(found.mailed), 'letter')} by email")
     if found.without_address:
         ids = ", ".join(map(str, found.without_address))
         click.echo(f"left out, because they have no address: subscriptions {ids}")

@@ -28,7 +28,7 @@ def payer() -> None:
 @click.option(
     "--by-email/--no-by-email",
     default=None,
-    help="Whether invoices, reminders and letters go by e-mail; else on paper.",
+    help="Whether invoices, reminders and letters go by email; else on paper.",
 )
 @dry_run
 @account_options
@@ -47,7 +47,7 @@ def set_payer(
     An invoice for a business with the VAT number of another EU country than the seller's has no
     tax: the business owes it (reverse charge). It counts for later orders.
 
-    Documents go by e-mail to the address of the subscriber: those that are made from now on.
+    Documents go by email to the address of the subscriber: those that are made from now on.
     """
     if (vat_id is not None) + removes_vat_id + (by_email is not None) != 1:
         raise BadUsage("give one of --vat-id, --no-vat-id, --by-email and --no-by-email")

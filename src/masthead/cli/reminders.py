@@ -150,7 +150,7 @@ def send(account: int | None, database: str, *, dry_run: bool) -> None:
     if done.letters and not dry_run:
         click.echo(
             "`masthead reminders pdf --into FOLDER` writes the letters, and `masthead mail send` "
-            "sends those that go by e-mail"
+            "sends those that go by email"
         )
 
 
@@ -165,7 +165,7 @@ def send(account: int | None, database: str, *, dry_run: bool) -> None:
 )
 @account_options
 def pdf(day: str | None, folder: Path, account: int | None, database: str) -> None:
-    """Write the letters of a day as PDF, one for each payer whose letter does not go by e-mail.
+    """Write the letters of a day as PDF, one for each payer whose letter does not go by email.
 
     The same letters have the same bytes each time, unless the templates, the logo or the colour
     were changed. `masthead documents` changes templates.

@@ -147,7 +147,7 @@ def select(
 
     A FILE that ends in .pdf has the letters themselves, by the templates of the account; more than
     100 become several files, such as letters-1.pdf and letters-2.pdf. They are noted as sent when
-    all were made: an error of a template stops before that. Readers who want e-mail get the letter
+    all were made: an error of a template stops before that. Readers who want email get the letter
     so, and not on paper.
     """
     if file is None and not preview:
@@ -180,7 +180,7 @@ def select(
     for publication_id, effort, letters in due:
         number = counted(letters, "letter")
         click.echo(f"publication {publication_id}, effort {effort}: {number}")
-    by_mail = f", {mailed} of them by e-mail" if mailed else ""
+    by_mail = f", {mailed} of them by email" if mailed else ""
     click.echo(f"{counted(sum(each.letters for each in due), 'letter')} in all{by_mail}")
     if preview:
         click.echo("nothing was recorded: this was a preview")
@@ -242,7 +242,7 @@ def _list(books: Books) -> None:
 def announcements(file: Path, day: str | None, account: int | None, database: str) -> None:
     """Write the letters that announce automatic renewals, by the templates of the account.
 
-    Payers who want e-mail get the announcement by `masthead mail send` instead; if their address
+    Payers who want email get the announcement by `masthead mail send` instead; if their address
     is on hold, they are among the letters. Renewals that were stopped since are left out. The
     letters of a day can be written any number of times. More than 200 become several files, such
     as letters-1.pdf and letters-2.pdf.

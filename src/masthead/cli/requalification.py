@@ -19,7 +19,7 @@ from masthead.loading import requalification_files
 def efforts_group() -> None:
     """When readers of a free title are asked to qualify again: each time is an effort.
 
-    For instance, effort 1 by e-mail 90 days before a qualification ends, effort 2 by letter 60 days
+    For instance, effort 1 by email 90 days before a qualification ends, effort 2 by letter 60 days
     before, effort 3 by telephone 30 days before. A late reader gets the last effort that is due,
     never an earlier one. A qualification that has ended gets none.
     """
@@ -79,7 +79,7 @@ def select(publication: int | None, account: int | None, database: str) -> None:
     Due are readers who get the publication by a qualification that ends soon. Left out are readers
     who pay for it, and subscriptions that were cancelled or are not in the campaign (`masthead
     subscription set --campaign`). An effort by letter reaches readers who have an address, one by
-    e-mail those with an e-mail address that is not on hold.
+    email those with an email address that is not on hold.
     """
     found = requalifications.due(books_of(account, database), publication)
     for effort, readers, reached in found:
@@ -124,7 +124,7 @@ def send(
     with which the reader signs in on the readers' pages. More than 100 letters become several
     files, such as letters-1.pdf and letters-2.pdf. An effort by telephone writes a list of calls
     with the answers of the last time. The number is the evidence `telephone` of the qualification.
-    An effort by e-mail queues mails, and `masthead mail send` sends them.
+    An effort by email queues mails, and `masthead mail send` sends them.
 
     The readers are noted as asked after the file was written. With --sent, those who were asked on
     that day and have not qualified since are written again, and nothing is noted.

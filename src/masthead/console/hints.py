@@ -2,8 +2,8 @@
 
 UNKNOWN = {
     "datev_numbers": (
-        "DATEV wants the number of the accountant and that of the publisher. An administrator sets "
-        "both."
+        "DATEV wants the number of the accountant and that of the publisher. Ask the person who "
+        "runs Masthead to set both."
     ),
     "no_qualification_form": "The title has no form, so nobody can qualify for it.",
     "not_in_catalogue": "There is no such {thing} in the catalogue.",

@@ -88,7 +88,7 @@ class ShippingPrice(Struct):
 class PayerDetails(Struct):
     """What billing knows about a subscriber who pays; erasing blanks the VAT number.
 
-    If ``by_email`` is set, documents go by e-mail.
+    If ``by_email`` is set, documents go by email.
     """
 
     subscriber_id: Key

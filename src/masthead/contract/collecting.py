@@ -173,10 +173,10 @@ class AnnouncedRenewal(Struct):
 
 
 class Mail(Struct):
-    """An e-mail that is sent, or was; it is sent not before ``due_at``.
+    """An email that is sent, or was; it is sent not before ``due_at``.
 
     ``tries`` counts the attempts, and ``error`` is why the last one failed. ``message_id`` is the
-    one of the e-mail's header.
+    one of the email's header.
     """
 
     mail_id: Key
@@ -198,10 +198,10 @@ class Mail(Struct):
 
 
 class HeldAddress(Struct):
-    """An e-mail address that gets no e-mails, since they bounce.
+    """An email address that gets no emails, since they bounce.
 
     ``subscriber_id`` is whose address it is; erasing that subscriber blanks it. ``bounces`` counts
-    the e-mails that came back.
+    the emails that came back.
     """
 
     held_address_id: Key
@@ -213,7 +213,7 @@ class HeldAddress(Struct):
 
 
 class Letter(Struct):
-    """A letter about a subscription that was written, on paper or by e-mail."""
+    """A letter about a subscription that was written, on paper or by email."""
 
     letter_id: Key
     kind: LetterKind

@@ -1,4 +1,4 @@
-"""What the servers of the interface and of the console share: a protocol with limits.
+"""What all servers share: a protocol with limits.
 
 uvicorn's own protocol accepts heads of any size and waits for them without a limit.
 """

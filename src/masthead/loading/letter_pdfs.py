@@ -11,7 +11,7 @@ from masthead.store import audit
 
 
 class Renewals(NamedTuple):
-    """Renewal letters: how many by publication and effort, and how many of them go by e-mail."""
+    """Renewal letters: how many by publication and effort, and how many of them go by email."""
 
     due: list[Due]
     mailed: int
@@ -20,7 +20,7 @@ class Renewals(NamedTuple):
 def send_renewals(books: Books, path: Path, publication_id: int | None = None) -> Renewals:
     """Write the renewal letters that are due today as PDF, and note them as sent.
 
-    Those of readers who want e-mail are queued instead.
+    Those of readers who want email are queued instead.
 
     They are noted after all PDFs were made, and get their names after that. If the process is
     killed before they have them, ``copy_renewals`` makes them again. Raises NotFound for an unknown
@@ -41,7 +41,7 @@ def copy_renewals(
 ) -> Renewals:
     """Write the letters that are due today, or that were sent on a day, as PDF; note nothing.
 
-    Those of readers who want e-mail are not printed. The audit log records the reading. Raises what
+    Those of readers who want email are not printed. The audit log records the reading. Raises what
     :func:`send_renewals` does.
     """
     what = "were previewed" if sent_on is None else f"of {sent_on} were written once more"
@@ -87,7 +87,7 @@ def write_letters(
 ) -> tuple[letters.Due, list[Path]]:
     """Write the welcome or cancellation letters that are due as PDF, and note them as written.
 
-    Those of readers who want e-mail are queued instead. Letters are noted after all PDFs were made.
+    Those of readers who want email are queued instead. Letters are noted after all PDFs were made.
     Raises what ``letters.due`` and ``letters.note_written`` do, and BadInput for an error of a
     template, and if a file exists or cannot be written.
     """

@@ -31,7 +31,7 @@ def write(
     With ``sent_on``, the readers of that day are written again, and nothing is noted. ``is_raw``
     writes text exactly as it is stored, for a program; otherwise a spreadsheet reads none as a
     formula. Raises what ``requalifications.selected`` and ``note_sent`` do; BadInput for an effort
-    by e-mail, for an error of a template, and if the file exists or cannot be written.
+    by email, for an error of a template, and if the file exists or cannot be written.
     """
     found = requalifications.selected(books, publication_id, effort, sent_on=sent_on)
 
@@ -41,7 +41,7 @@ def write(
         return requalifications.note_sent(books, found)
 
     if found.effort.way == "email":
-        raise BadInput(f"effort {effort} is by e-mail: it has no file")
+        raise BadInput(f"effort {effort} is by email: it has no file")
     if found.effort.way == "letter":
         return _letters(found, path, note)
     return _calls(found, path, note, is_raw=is_raw)

@@ -1,4 +1,4 @@
-"""What is the publisher's of the look: the stylesheet with the colours, the logo, and the icon."""
+"""The publisher's part of the look: the stylesheet with the colours, the logo, and the icon."""
 
 import base64
 import re

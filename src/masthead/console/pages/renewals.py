@@ -77,7 +77,7 @@ def send(request: PageRequest) -> Response:
 
 
 def _send_printed(request: PageRequest, form: Form, publication: int | None) -> Response:
-    """Note the letters as sent, queue those by e-mail, and lead to the PDFs of the others."""
+    """Note the letters as sent, queue those by email, and lead to the PDFs of the others."""
     of_day = f"/renewals/letters/day?kind=renewal&day={request.account.today}"
     books = request.books_for("send renewals", of_day)
     with request.books.snapshot() as inside:

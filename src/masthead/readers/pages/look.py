@@ -1,4 +1,4 @@
-"""What is the publisher's of the look: a stylesheet, the logo and the icon.
+"""The publisher's part of the look: a stylesheet, the logo and the icon.
 
 They are pages of the site, since no page has styles of its own. Browsers keep them for an hour.
 """

@@ -22,7 +22,7 @@ from masthead.store.books.order_keys import listed
 _MAILED = """EXISTS (SELECT 1 FROM mails AS m WHERE m.account_id = :account_id
     AND m.subscription_id = a.subscription_id AND m.kind = 'announcement'
     AND m.status IN ('queued', 'sent') AND m.queued_at >= a.announced_on)"""
-"""Whether the announcement ``a`` goes, or went, by e-mail."""
+"""Whether the announcement ``a`` goes, or went, by email."""
 
 _OF_A_DAY = f"a.announced_on = :day AND a.status IN ('announced', 'renewed') AND NOT {_MAILED}"
 
@@ -81,7 +81,7 @@ def announcements_of_day(
 
 
 def count_of_day(reading: Reading, day: str) -> int:
-    """Return how many announcements of a day do not go by e-mail, and were not stopped."""
+    """Return how many announcements of a day do not go by email, and were not stopped."""
     return int(
         reading.value_as(
             int,

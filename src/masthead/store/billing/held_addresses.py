@@ -7,6 +7,7 @@ whether small or capital.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from masthead.databases.queries import Query, rows_as
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.search_filters import ascii_lower
 
@@ -43,6 +44,24 @@ def held_address(reading: Reading, address: str) -> HeldAddress | None:
         """,
         address=ascii_lower(address),
     )
+
+
+def reached(subscriber_id: int) -> Query[tuple[str, str] | None]:
+    """Return the query of the address and the name of a reader to whom mails go.
+
+    It returns None if the reader is deleted, has no address, or has one that is on hold.
+    """
+    return rows_as(
+        tuple[str, str | None, str | None],
+        """
+        SELECT r.email, r.first_name, r.last_name FROM subscribers AS r
+        WHERE r.account_id = :account_id AND r.subscriber_id = :subscriber_id
+            AND r.delete_date IS NULL AND r.email <> '' AND NOT EXISTS (
+                SELECT 1 FROM held_addresses AS h
+                WHERE h.account_id = :account_id AND h.address = r.email_lower)
+        """,
+        subscriber_id=subscriber_id,
+    ).then(lambda rows: (rows[0][0], " ".join(filter(None, rows[0][1:]))) if rows else None)
 
 
 def held_addresses(reading: Reading, *, after: int = 0, limit: int = 100) -> list[HeldAddress]:

@@ -107,6 +107,21 @@ def add_invoice(books: Operation, invoice: Invoice, printed: str | None) -> None
     books.memory(_OPEN).pop(invoice.subscriber_id, None)
 
 
+def name_on_purchases(books: Operation, invoice: Invoice) -> None:
+    """Write the number of an invoice into the purchases of its order, as the interface shows."""
+    books.change(
+        """
+        UPDATE purchases SET invoice_id = :number, commit_id = :commit_id
+        WHERE account_id = :account_id AND purchase_id IN (
+            SELECT i.purchase_id FROM order_items AS i
+            WHERE i.account_id = :account_id AND i.order_id = :order_id)
+        """,
+        number=invoice.number_text,
+        commit_id=books.commit_id,
+        order_id=invoice.order_id,
+    )
+
+
 def add_lines(books: Operation, lines: Iterable[InvoiceLine]) -> None:
     """Queue the lines of an invoice."""
     for line in lines:

@@ -31,7 +31,7 @@ _OF_DAY = f"""
                 AND m.queued_at >= l.written_on))))
         AND {_PRESENT}
     """
-"""The subscriptions ``s`` whose letter of a day is on paper: it does not go by e-mail, or the mail
+"""The subscriptions ``s`` whose letter of a day is on paper: it does not go by email, or the mail
 failed. The mail about a reader's own cancelling is its confirmation."""
 
 _OF_ONE = f"s.subscription_id = :subscription_id AND {_PRESENT}"

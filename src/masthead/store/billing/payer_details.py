@@ -4,7 +4,7 @@ from masthead.store.books.operation import Operation, Reading
 
 
 def wants_email(reading: Reading, subscriber_id: int) -> bool:
-    """Return whether the documents of a payer go by e-mail."""
+    """Return whether the documents of a payer go by email."""
     return bool(
         reading.value_as(
             int,
@@ -18,7 +18,7 @@ def wants_email(reading: Reading, subscriber_id: int) -> bool:
 
 
 def set_by_email(change: Operation, subscriber_id: int, *, by_email: bool) -> None:
-    """Set whether the documents of a payer go by e-mail."""
+    """Set whether the documents of a payer go by email."""
     change.change(
         """
         INSERT INTO payer_details (account_id, subscriber_id, by_email)

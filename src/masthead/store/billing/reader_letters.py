@@ -13,7 +13,7 @@ SentKind = Literal["welcome", "cancellation", "renewal", "announcement"]
 
 
 class SentLetter(NamedTuple):
-    """A letter that was sent to a reader, on paper or by e-mail, and the day on which it was.
+    """A letter that was sent to a reader, on paper or by email, and the day on which it was.
 
     ``key`` is the id of a welcome or cancellation letter, of the term of a renewal letter, or of an
     announcement; ``effort`` is which renewal letter it is, 0 for others. ``is_current`` (0 or 1):

@@ -189,7 +189,7 @@ _ON_PAPER = """
         WHERE m.account_id = :account_id AND m.reminder_id = r.reminder_id
             AND m.status IN ('queued', 'sent'))
     """
-"""Whether the letter of the reminder ``r`` does not go by e-mail: such a letter is not printed."""
+"""Whether the letter of the reminder ``r`` does not go by email: such a letter is not printed."""
 
 
 def letters_on(books: Reading, day: str) -> list[tuple[str, int, str]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from masthead.circulation.qualifying import Answer, Words, answers_of, class_of, shown
+from masthead.store.books.derived_values import refresh
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.order_keys import listed
 from masthead.store.books.qualification_forms import classes_of
@@ -334,8 +335,8 @@ def reclassify(books: Operation, publication_id: int) -> int:
     """Give the qualifications of a publication their class by the rules of now.
 
     Each answer that several readers gave is classified once. Those of readers who were erased are
-    not known any more, and stay in their class. Returns how many subscriptions have another class.
-    The caller updates the balances of the publication afterwards.
+    not known any more, and stay in their class. Updates the derived values of the publication's
+    qualified subscriptions, and returns how many have another class.
     """
     lists = KeyLists(books.connection, books.account_id, books.commit_id)
     lists.keep(
@@ -383,6 +384,14 @@ def reclassify(books: Operation, publication_id: int) -> int:
         publication_id=publication_id,
     )
     _follow(books, lists)
+    refresh(
+        books,
+        """
+        SELECT n.subscription_id FROM qualified_subscriptions AS n
+        WHERE n.account_id = :account_id AND n.publication_id = :publication_id
+        """,
+        publication_id=publication_id,
+    )
     return changed
 
 

@@ -294,7 +294,7 @@ _MAILED = """
 
 
 def count_on_paper(reading: Reading, day: str) -> int:
-    """Return how many letters of a day do not go by e-mail."""
+    """Return how many letters of a day do not go by email."""
     sql = f"""
         {_due(None, again=True)}
         SELECT count(*) FROM due AS d WHERE NOT EXISTS (
@@ -304,7 +304,7 @@ def count_on_paper(reading: Reading, day: str) -> int:
 
 
 def mailed_of_day(reading: Reading, day: str) -> dict[int, str]:
-    """Return the addresses to which letters of a day go by e-mail, by subscription."""
+    """Return the addresses to which letters of a day go by email, by subscription."""
     return dict(
         reading.rows_as(
             tuple[int, str],

@@ -17,7 +17,7 @@ _HAS_EMAIL = """
     """
 
 _REACHES = {"letter": "a.address_id IS NOT NULL", "email": _HAS_EMAIL, "telephone": "1 = 1"}
-"""Whom an effort reaches, by its way: by e-mail those with an address that is not on hold."""
+"""Whom an effort reaches, by its way: by email those with an address that is not on hold."""
 
 _FROM = """
     FROM qualified_subscriptions AS q

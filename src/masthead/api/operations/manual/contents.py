@@ -53,7 +53,7 @@ GROUPS = (
             "finance": "For finance: bills, tax, payments and the journal, from the first day",
             "billing-example": "A worked example of billing: every figure by hand",
             "documents": "Documents: templates of invoices, receipts and credit notes",
-            "mail": "Mail: invoices and other documents by e-mail, sent once, and bounces",
+            "mail": "Mail: invoices and other documents by email, sent once, and bounces",
             "bank-files": "Bank files: from the download of the bank to booked payments",
             "direct-debit": "Direct debit: mandates, files for the bank, and what comes back",
             "automatic-renewal": "Automatic renewal: consents, announcements and orders",
