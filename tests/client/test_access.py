@@ -64,15 +64,17 @@ def test_the_examples_are_all_that_decide_about_access() -> None:
 
 
 @contextmanager
-def paywall(url: str) -> Iterator[Callable[[int, str, str], bool]]:
-    """Yield the page's ``may_read``, with the base URL and shorter times."""
+def paywall(url: str, *, timeout_s: float = 20.0) -> Iterator[Callable[[int, str, str], bool]]:
+    """Yield the page's ``may_read``, with the base URL and other times."""
     (source,) = (
         block.commands.partition("\n")[2].rpartition("END")[0]
         for block in blocks_of(PAGE, "python")
         if "def may_read" in block.commands
     )
     source = source.partition("\nprint(may_read")[0].replace(BASE, url)
-    source = re.sub(r"timeout_s=\d+, patience_s=\d+", "timeout_s=0.3, patience_s=0", source)
+    source = re.sub(
+        r"timeout_s=\d+, patience_s=\d+", f"timeout_s={timeout_s}, patience_s=0", source
+    )
     names: dict[str, Any] = {}
     exec(compile(source, PAGE.name, "exec"), names)
     with names["press"]:
@@ -97,7 +99,7 @@ def test_the_paywall_opens_for_a_reader(serve: Serve) -> None:
 
 @each_answer
 def test_the_paywall_denies_without_an_answer(serve: Serve, answer: Reply) -> None:
-    with paywall(serve(in_turn(answer)).url) as may_read:
+    with paywall(serve(in_turn(answer)).url, timeout_s=0.3) as may_read:
         assert may_read(2, "ann@reader.example", "secret") is False
 
 

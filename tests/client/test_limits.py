@@ -1,7 +1,8 @@
 """No service holds a call for ever, and none fills the memory (rules, "Client: limits").
 
 Whatever drips here would end well after three seconds, and whatever is too long after some
-megabytes: so a client without limits returns a result.
+megabytes: so a client without limits returns a result. Calls that succeed have the time of
+:class:`Clock`, which no busy machine can use up.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import gzip
 import socket
 import ssl
 import sys
+import threading
 import zlib
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -45,9 +47,44 @@ if TYPE_CHECKING:
     from tests.client.flavours import Connect
 
 SHORT_S = 1.0
+LIMIT_S = 20.0
+"""The limit of a client that is connected without another."""
+
 BYTES_MAX = 1_000_000
 SINCE = "2026-11-21T00:00:00Z"
 LISTS = '{"list_downloads": []}'
+
+
+class Clock:
+    """The time of :mod:`masthead.client.limits`: a look takes a fortieth of a client's limit."""
+
+    STEP_S = 0.5
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._was_looked_at = threading.Event()
+
+    def monotonic(self) -> float:
+        """Return the time, and let it go on."""
+        self.now += self.STEP_S
+        self._was_looked_at.set()
+        return self.now
+
+    def dripped(self, whole: str, drop: bytes = b" ") -> Iterator[bytes]:
+        """Yield drops, each after a look of the client, until three limits are over; then all."""
+        while self.now < 3 * LIMIT_S:
+            yield drop
+            self._was_looked_at.wait(1)
+            self._was_looked_at.clear()
+        yield whole.encode()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the limits, in place of the machine's."""
+    clock = Clock()
+    monkeypatch.setattr(limits, "time", clock)
+    return clock
 
 
 def feed(client: Client) -> object:
@@ -98,16 +135,18 @@ def test_a_stream_that_brings_nothing_ends_with_the_time(connect: Connect, serve
         feed(client)
 
 
-def test_a_stream_that_brings_records_takes_any_time(connect: Connect, serve: Serve) -> None:
+def test_a_stream_that_brings_records_takes_any_time(
+    connect: Connect, serve: Serve, clock: Clock
+) -> None:
     """Other entities than those that were asked for count too: some services send all."""
-    pieces = chain([b'{"others": [{}'], dripped('], "list_downloads": []}', b", {}"))
-    assert feed(connect(serve(in_turn(Reply(pieces))).url, timeout_s=SHORT_S)) == []
+    pieces = chain([b'{"others": [{}'], clock.dripped('], "list_downloads": []}', b", {}"))
+    assert feed(connect(serve(in_turn(Reply(pieces))).url)) == []
 
 
-def test_a_digest_takes_any_time(connect: Connect, serve: Serve) -> None:
+def test_a_digest_takes_any_time(connect: Connect, serve: Serve, clock: Clock) -> None:
     """A service that computes it sends spaces meanwhile."""
     whole = '{"list_downloads": {"count": "0", "digest": "0"}}'
-    client = connect(serve(in_turn(dripping(whole))).url, timeout_s=SHORT_S)
+    client = connect(serve(in_turn(Reply(clock.dripped(whole)))).url)
     assert client.digest(["listdownloads"])["listdownloads"].records == 0
 
 
@@ -181,12 +220,13 @@ def test_the_limit_holds_for_a_client_with_a_proxy(
     assert proxy.asked
 
 
-def test_the_limit_is_lifted_after_a_call(connect: Connect, serve: Serve) -> None:
-    service = serve(in_turn(DRIPS_HEADERS, refused(404), Reply()))
-    client = connect(service.url, timeout_s=SHORT_S)
-    for _ in range(2):
-        with pytest.raises(ServiceError):
-            accounts(client)
+def test_each_call_has_the_whole_limit(connect: Connect, serve: Serve, clock: Clock) -> None:
+    slow = Reply(clock.dripped(NO_ACCOUNTS))
+    client = connect(serve(in_turn(slow, refused(404), Reply())).url)
+    with pytest.raises(ServiceUnreachable, match="no complete response"):
+        accounts(client)
+    with pytest.raises(ServiceError, match="404"):
+        accounts(client)
     assert accounts(client) == []
 
 
