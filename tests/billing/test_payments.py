@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from masthead.billing import printed
-from masthead.books import figures, issues, orders, payer_payments, payment_reversals, payments
+from masthead.books import (
+    figures,
+    invoices,
+    issues,
+    order_files,
+    orders,
+    payer_payments,
+    payment_reversals,
+    payments,
+    refunds,
+)
 from masthead.books.open_items import credit_of
 from masthead.books.payer_payments import Incoming
 from masthead.circulation.ordering import Item, Order, Person
@@ -245,3 +255,61 @@ def test_a_dry_run_of_an_order_promises_no_number(bureau: Desk) -> None:
         assert f"paid, with a new {kind}; subscription" in dry.sentence
         done = orders.place(bureau.books, wanted)
         assert f", {kind} {done.invoice}; " in done.sentence
+
+
+def sold(reference: str, *items: Item) -> Order:
+    """Return an order of a shop, which is not paid."""
+    return Order(Person(subscriber_id=1), items or (Item(bundle_id=1),), reference=reference)
+
+
+def test_an_order_with_nothing_left_to_pay_does_not_refuse_the_file_of_a_shop(
+    bureau: Desk,
+) -> None:
+    """circulation, "Order": the same reference changes nothing and says so."""
+    bureau.put("bundles", bundle_id=2, name="Tide for free", price=0, tax=0)
+    bureau.put(
+        "bundle_lines",
+        bundle_id=2,
+        line_number=1,
+        publication_id=1,
+        issues=2,
+        type="Print",
+        copies=1,
+        price=0,
+    )
+    file = [
+        sold("free", Item(bundle_id=2)),
+        sold("product", Item(product_id=1)),
+        sold("kept"),
+        sold("ended"),
+        sold("refunded"),
+        sold("open"),
+    ]
+    order_files.place_many(bureau.books, file, described_max=0)
+    for number, keep in ((2, False), (3, True), (4, False)):
+        invoices.write_off(bureau.books, number_of(bureau, number), keep=keep)
+    refunds.refund(bureau.books, 5)
+    paid = [each._replace(is_paid=True) for each in [*file, sold("new")]]
+    done = order_files.place_many(bureau.books, paid, described_max=0)
+    assert (done.added, done.paid, done.unchanged) == (1, 1, 5)
+    assert [each.order_id for each in done.ended] == [2, 3, 4, 5]
+    assert done.ended[1].sentence == (
+        "order 3 was there already: it is marked as paid now, and what it brought was refunded, "
+        "cancelled or written off before; no payment was booked"
+    )
+    assert [row["cents"] for row in bureau.table("payments")] == [1284, 1284]
+    again = order_files.place_many(bureau.books, paid, described_max=0)
+    assert again.sentence == "nothing changed: 7 orders were there already"
+
+
+def test_an_order_before_billing_that_costs_nothing_or_was_given_back_is_not_paid_for(
+    bureau: Desk,
+) -> None:
+    bureau.rows("DELETE FROM billing WHERE account_id = :account_id RETURNING account_id")
+    file = [sold("product", Item(product_id=1)), sold("open")]
+    order_files.place_many(bureau.books, file, described_max=0)
+    refunds.refund(bureau.books, 1)
+    bureau.put("billing", billing_id=1, begun_on="2026-04-01")
+    paid = [each._replace(is_paid=True) for each in file]
+    done = order_files.place_many(bureau.books, paid, described_max=0)
+    assert ([each.order_id for each in done.ended], done.paid) == ([1], 1)

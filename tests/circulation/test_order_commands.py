@@ -141,8 +141,8 @@ def test_a_payment_for_what_has_ended_is_said_and_not_booked(shop: str, tmp_path
     run(shop, "subscription", "cancel", 1)
     file.write_text(rows.format(1), encoding="utf-8")
     said = (
-        "order 1 was there already: it is marked as paid now, and what it brought was refunded or "
-        "cancelled before; no payment was booked"
+        "order 1 was there already: it is marked as paid now, and what it brought was refunded, "
+        "cancelled or written off before; no payment was booked"
     )
     assert run(shop, "order", "import", file) == [
         "nothing changed: 1 order was there already",

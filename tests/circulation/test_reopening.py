@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import catalogue, issues, orders, payments
+from masthead.books import catalogue, complaints, issues, orders, payments
 from masthead.circulation.ordering import Item, Order, Person
+from masthead.contract.records import TABLES_BY_NAME
 from masthead.errors import BadInput
+from masthead.store.books.issue_references import REFERENCES
 from tests.circulation.desk import Desk, at_desk
 
 if TYPE_CHECKING:
@@ -93,6 +95,57 @@ def test_an_issue_is_earned_on_the_day_on_which_it_is_mailed(desk: Desk) -> None
     assert earned(desk, 1) == {"2026-01-28": 300}
     with pytest.raises(BadInput, match="closed"):
         catalogue.set_issue(desk.books, 2, {"mailed_on": "2026-01-29"})
+
+
+@pytest.fixture
+def free(desk: Desk) -> Desk:
+    """A free title, whose only issue, 3, Ada gets."""
+    desk.put("publications", publication_id=2, name="Ebb")
+    desk.put("issues", issue_id=3, publication_id=2, name="1", date="2026-02-01")
+    desk.put("bundles", bundle_id=2, name="Ebb for free", price=0, tax=0)
+    line: dict[str, Value] = {"issues": 2, "type": "Print", "copies": 1, "price": 0}
+    desk.put("bundle_lines", bundle_id=2, line_number=1, publication_id=2, **line)
+    orders.place(desk.books, Order(Person(1), [Item(2)]))
+    issues.close(desk.books, 3)
+    return desk
+
+
+def test_an_issue_that_was_reopened_can_be_taken_out_of_the_plan(free: Desk) -> None:
+    issues.reopen(free.books, 3)
+    catalogue.remove_issue(free.books, 3)
+    assert [row["issue_id"] for row in free.table("issues")] == [1, 2]
+
+
+def test_an_issue_that_was_complained_about_stays_in_the_plan(free: Desk) -> None:
+    complaints.answer(free.books, 2, 3, "lost", "nothing")
+    issues.reopen(free.books, 3)
+    said = "issue 3 was closed once, and a reader complained about it: it stays in the plan"
+    with pytest.raises(BadInput, match=said):
+        catalogue.remove_issue(free.books, 3)
+
+
+def test_an_issue_of_which_a_reader_missed_a_copy_stays_in_the_plan(free: Desk) -> None:
+    free.put(
+        "reader_requests",
+        reader_request_id=1,
+        subscriber_id=1,
+        subscription_id=2,
+        issue_id=3,
+        kind="missing_copy",
+    )
+    issues.reopen(free.books, 3)
+    with pytest.raises(BadInput, match="a reader missed a copy: it stays in the plan"):
+        catalogue.remove_issue(free.books, 3)
+
+
+def test_all_that_refers_to_an_issue_is_looked_at_before_it_is_taken_out_of_the_plan() -> None:
+    referring = {
+        (name, column)
+        for name, table in TABLES_BY_NAME.items()
+        for column, other in table.references.items()
+        if other == "issues"
+    }
+    assert referring == {*REFERENCES, ("cancellations", "after_issue_id")}
 
 
 def earned(desk: Desk, term_id: int = 2) -> dict[str, int]:

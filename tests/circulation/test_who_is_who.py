@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from masthead.books import issues, orders, subscribers, subscriptions
+from masthead.books import erasure, issues, order_files, orders, subscribers, subscriptions
 from masthead.books.issues import PRINTED, Written
 from masthead.circulation.addresses import lacking
 from masthead.circulation.ordering import Item, Order, Person
@@ -167,6 +167,19 @@ def test_a_renewal_code_names_its_reader_and_stays_so_when_merged(desk: Desk) ->
     merge(desk, 1, 2)
     for merged in (Person(2), Person(renewal_code=second)):
         assert place(desk, merged).subscriber_id == 1
+
+
+def test_an_order_for_a_merged_reader_is_refused_if_the_kept_one_is_erased(desk: Desk) -> None:
+    """circulation, "Merging": the id means the reader who is kept."""
+    place(desk, OTTO)
+    place(desk, Person(last_name="Other", address=at("6 A")))
+    merge(desk, 1, 2, keep_both=True)
+    erasure.erase(desk.books, 1, "earn")
+    said = f"the reader was merged into another reader, who was deleted on {TODAY}"
+    assert refused(desk, Person(2)) == said
+    assert refused(desk, OTTO, Item(YEAR, recipient=Person(2))) == said
+    with pytest.raises(order_files.RefusedOrders, match=said):
+        order_files.place_many(desk.books, [Order(Person(2), (Item(YEAR),))], described_max=0)
 
 
 def test_an_order_for_another_person_is_a_gift_by_default(desk: Desk) -> None:

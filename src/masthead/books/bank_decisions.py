@@ -16,6 +16,7 @@ from masthead.store.billing import bank_entries, invoices
 from masthead.store.billing.bank_entries import BankEntry
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import Invoice
+from masthead.store.billing.payer_movements import kept_payers
 from masthead.store.books.operation import Operation
 
 
@@ -104,6 +105,12 @@ def split(books: Books, entry_id: int, parts: Sequence[Part], *, dry_run: bool =
         _check_parts(entry, parts, change.currency)
         named = [
             None if each.invoice is None else invoices.invoice_numbered(change, each.invoice)
+            for each in parts
+        ]
+        ids = {each.subscriber_id for each in parts if each.subscriber_id is not None}
+        meant = kept_payers(change, ids)
+        parts = [
+            each._replace(subscriber_id=meant.get(each.subscriber_id or 0, each.subscriber_id))
             for each in parts
         ]
         payers = {

@@ -238,7 +238,7 @@ def remove_issue(books: Books, issue_id: int, *, dry_run: bool = False) -> Done:
     """Remove an issue from the plan: subscriptions last longer, and lose no issue.
 
     Raises NotFound if there is no such issue. Raises BadInput if the issue is closed, if it was
-    reopened and has revenue, or if a subscription ends after it.
+    reopened and revenue, a complaint or the like names it, or if a subscription ends after it.
     """
     done = Done(issue_id, f"issue {issue_id} was taken out of the plan")
     with books.change(dry_run=dry_run) as change:

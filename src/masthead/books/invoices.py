@@ -24,6 +24,7 @@ from masthead.store.billing import invoices, payments
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import Invoice, InvoiceLine, Listed
 from masthead.store.billing.journal import post
+from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.billing.payments import Allocation, Settled
 from masthead.store.billing.settings import settings_of
 from masthead.store.books import order_money
@@ -347,8 +348,13 @@ def listed(
     after: int = 0,
     limit: int = 100,
 ) -> list[Listed]:
-    """Return invoices and credit notes by id: those of a payer, open ones, those due by a day."""
+    """Return invoices and credit notes by id: those of a payer, open ones, those due by a day.
+
+    Raises NotFound for an unknown payer.
+    """
     with books.read() as reading:
+        if subscriber_id is not None:
+            subscriber_id = kept_payer(reading, subscriber_id)
         return invoices.list_invoices(
             reading,
             subscriber_id=subscriber_id,

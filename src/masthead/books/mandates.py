@@ -23,9 +23,10 @@ from masthead.errors import BadInput
 from masthead.store.billing import mandates as stored
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.mandates import Mandate
-from masthead.store.billing.payer_movements import payer_named
+from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Operation
+from masthead.store.books.reader_notes import check_open
 
 __all__ = [
     "Added",
@@ -93,15 +94,16 @@ class Changed(NamedTuple):
 def add(books: Books, subscriber_id: int, given: Given, *, dry_run: bool = False) -> Added:
     """Add a mandate of a payer; one that the payer has already ends.
 
-    Raises NotFound for an unknown payer. Raises BadInput, with the ``field``, for a wrong IBAN or
-    BIC, a day of signature to come, and a reference that is used or that banks refuse. Raises
-    BadUsage if the packages that check an IBAN are not installed.
+    Raises NotFound for an unknown payer. Raises BadInput if the payer is deleted, and, with the
+    ``field``, for a wrong IBAN or BIC, a day of signature to come, and a reference that is used or
+    that banks refuse. Raises BadUsage if the packages that check an IBAN are not installed.
     """
     iban = identifiers.iban(given.iban)
     bic = identifiers.bic(given.bic) if given.bic else identifiers.bic_of(iban)
     with books.change(dry_run=dry_run) as change:
         check_bills(change)
-        payer_named(change, subscriber_id)  # Raises NotFound if there is none.
+        subscriber_id = kept_payer(change, subscriber_id)
+        check_open(change, subscriber_id)
         before = [
             each for each in stored.mandates_of(change, subscriber_id) if each.status != "ended"
         ]
@@ -226,8 +228,7 @@ def _check_change(change: Operation, mandate: Mandate, status: Status) -> None:
 def of_payer(books: Books, subscriber_id: int) -> Sequence[Mandate]:
     """Return the mandates of a payer, the oldest first. Raises NotFound for an unknown payer."""
     with books.read() as reading:
-        payer_named(reading, subscriber_id)
-        return stored.mandates_of(reading, subscriber_id)
+        return stored.mandates_of(reading, kept_payer(reading, subscriber_id))
 
 
 def listed(

@@ -20,9 +20,10 @@ from masthead.store.billing import open_items, payments
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.open_items import Came, Credit, OpenInvoice, Settlement, Sums
-from masthead.store.billing.payer_movements import payer_named
+from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.billing.payments import Payment
 from masthead.store.billing.settings import is_billing
+from masthead.store.books.names import reader_named
 
 __all__ = [
     "Billed",
@@ -134,7 +135,7 @@ def show(books: Books, invoice_id: int) -> ShownInvoice:
         of = stored.invoices_by_id(reading, [invoice.of_invoice_id or 0])
         return ShownInvoice(
             shown,
-            payer_named(reading, invoice.subscriber_id),
+            reader_named(reading, invoice.subscriber_id),
             of[0] if of else None,
             open_items.credit_notes_of(reading, invoice_id),
             open_items.settlements_of(reading, list(shown.allocations)),
@@ -173,7 +174,7 @@ def billed(books: Books, subscriber_id: int, orders: Iterable[int] = ()) -> Bill
 def named(books: Books, subscriber_id: int) -> str:
     """Return the name of a payer. Raises NotFound if there is none."""
     with books.read() as reading:
-        return payer_named(reading, subscriber_id)
+        return reader_named(reading, kept_payer(reading, subscriber_id))
 
 
 def payer_of(first_name: str | None, last_name: str | None, company: str | None) -> str:
@@ -184,8 +185,8 @@ def payer_of(first_name: str | None, last_name: str | None, company: str | None)
 def credit_of(books: Books, subscriber_id: int) -> tuple[str, int]:
     """Return the name and the credit of a payer. Raises NotFound if there is none."""
     with books.read() as reading:
-        name = payer_named(reading, subscriber_id)
-        return name, payments.credit_of(reading, subscriber_id)
+        payer = kept_payer(reading, subscriber_id)
+        return reader_named(reading, payer), payments.credit_of(reading, payer)
 
 
 class Month(NamedTuple):
@@ -230,11 +231,12 @@ def account_of(books: Books, subscriber_id: int) -> PayerAccount:
     """Return the account of a payer. Raises NotFound if there is no such subscriber."""
     with books.snapshot() as inside, inside.read() as reading:
         statement = payer_statement.statement(inside, subscriber_id)
-        moved = payments.payments_of(reading, subscriber_id)
+        payer = statement.subscriber_id
+        moved = payments.payments_of(reading, payer)
         back = {each.reverses_id for each in moved}
         return PayerAccount(
             statement,
-            open_items.ids_by_number(reading, subscriber_id),
+            open_items.ids_by_number(reading, payer),
             {
                 each.payment_id: each
                 for each in moved

@@ -110,8 +110,8 @@ class Placed(NamedTuple):
         was_there = f"order {self.order_id} was there already"
         if self.was_ended:
             return (
-                f"{was_there}: it is marked as paid now, and what it brought was refunded or "
-                "cancelled before; no payment was booked"
+                f"{was_there}: it is marked as paid now, and what it brought was refunded, "
+                "cancelled or written off before; no payment was booked"
             )
         if self.is_known:
             return f"{was_there}{', and is paid now' if self.was_paid else ': nothing changed'}"
@@ -303,7 +303,7 @@ def _other_prices(change: Operation, placed: Placed) -> tuple[OtherPrice, ...]:
 def _known(change: Operation, order: Order, content: str, after: int | None) -> Placed | None:
     """Return what happened to an order that exists already; None if it is new.
 
-    A payment that has come since is booked, unless the order is history.
+    A payment that has come since is booked, unless the order is history or costs nothing.
     """
     if order.reference is None:
         sent = None if after is None else order_records.order_since(change, after, content)
@@ -324,9 +324,11 @@ def _known(change: Operation, order: Order, content: str, after: int | None) -> 
     is_due = order.is_paid and known.paid_on is None
     if not is_due or known.order_id <= history_until(change.direct, change.account_id):
         return placed
-    due = term_payments.due_terms(change, order_money.find_order(change, known.order_id))
-    if due is None:
-        return placed._replace(was_ended=True)
+    booked = order_money.find_order(change, known.order_id)
+    due = term_payments.due_terms(change, booked)
+    if due is None or payments.has_nothing_open(change, booked):
+        had_price = any(item.net or item.tax for item in booked.items)
+        return placed._replace(was_ended=due is None or had_price)
     paid = payments.book_payment(
         change,
         known.order_id,

@@ -12,7 +12,7 @@ from masthead.errors import BadInput, NotFound
 from masthead.store.billing import held_addresses, mails
 from masthead.store.billing.held_addresses import HeldAddress
 from masthead.store.billing.mails import ListedMail, Status
-from masthead.store.billing.payer_movements import payer_named
+from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.billing.sending import UNCERTAIN
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation
@@ -183,7 +183,7 @@ class PayerMails(NamedTuple):
 def of_payer(books: Books, subscriber_id: int, limit: int = 100) -> PayerMails:
     """Return what was mailed to a payer. Raises NotFound for an unknown payer."""
     with books.read() as reading:
-        payer_named(reading, subscriber_id)
+        subscriber_id = kept_payer(reading, subscriber_id)
         email = held_addresses.email_of(reading, subscriber_id)
         return PayerMails(
             mails.mails_of(reading, subscriber_id, limit),

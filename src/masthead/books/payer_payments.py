@@ -19,7 +19,7 @@ from masthead.store.billing import invoices, payments
 from masthead.store.billing.closed_months import check_bills, first_open_day
 from masthead.store.billing.invoices import Invoice
 from masthead.store.billing.journal import post
-from masthead.store.billing.payer_movements import payer_named
+from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.billing.payments import Payment
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.names import reader_named
@@ -245,13 +245,12 @@ def _payer(change: Operation, named: Invoice | None, subscriber_id: int | None) 
             raise BadInput(
                 "a payment names an invoice or a payer", field="invoice", code="names_no_invoice"
             )
-        payer_named(change, subscriber_id)  # Raises NotFound if there is none.
-        return subscriber_id
+        return kept_payer(change, subscriber_id)
     if named.kind == "credit_note":
         raise BadInput(
             f"{named.name} takes back an invoice: a payment names the invoice", field="invoice"
         )
-    if subscriber_id not in {None, named.subscriber_id}:
+    if subscriber_id is not None and kept_payer(change, subscriber_id) != named.subscriber_id:
         raise BadInput(
             f"{named.name} is one of {reader_named(change, named.subscriber_id)}, and not of "
             "the payer that is named",
@@ -298,7 +297,7 @@ def pay_back(
     """
     with books.change(dry_run=dry_run) as change:
         check_bills(change)
-        payer_named(change, subscriber_id)  # Raises NotFound if there is none.
+        subscriber_id = kept_payer(change, subscriber_id)
         day = check_day(change, day)
         credit = payments.credit_of(change, subscriber_id)
         cents = credit if cents is None else cents
@@ -348,5 +347,4 @@ def pay_back(
 def list_payments(books: Books, subscriber_id: int) -> Sequence[Payment]:
     """Return the payments of a payer, the oldest first. Raises NotFound for an unknown payer."""
     with books.read() as reading:
-        payer_named(reading, subscriber_id)
-        return payments.payments_of(reading, subscriber_id)
+        return payments.payments_of(reading, kept_payer(reading, subscriber_id))

@@ -6,8 +6,9 @@ from masthead.books.account import Books
 from masthead.errors import BadInput
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import open_invoices
-from masthead.store.billing.payer_movements import movements_of, payer_named
+from masthead.store.billing.payer_movements import kept_payer, movements_of
 from masthead.store.billing.payments import credit_of
+from masthead.store.books.names import reader_named
 
 
 def statement(
@@ -26,11 +27,11 @@ def statement(
         raise BadInput(f"a statement from {first} to {last} has no day: the first comes first")
     with books.read() as reading:
         check_bills(reading)
-        name = payer_named(reading, subscriber_id)
+        subscriber_id = kept_payer(reading, subscriber_id)
         opening, movements = statement_of(movements_of(reading, subscriber_id), first, last)
         return Statement(
             subscriber_id,
-            name,
+            reader_named(reading, subscriber_id),
             first,
             last,
             opening,

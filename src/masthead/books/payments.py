@@ -155,6 +155,19 @@ def book_payment(change: Operation, order_id: int, due: Sequence[Term], payment:
     )
 
 
+def has_nothing_open(change: Operation, order: BookedOrder) -> bool:
+    """Return whether an account that bills expects no payment of an order.
+
+    Nothing of its invoice is open; or it has none, and costs nothing, or no longer does.
+    """
+    if not is_billing(change):
+        return False
+    invoice = invoice_of_order(change, order.order_id)
+    if invoice is None:
+        return not billed_as_ordered(change, order).total
+    return not invoice.open_cents
+
+
 def _pay_invoice(change: Operation, order_id: int, payment: Payment) -> Paid:
     invoice = invoice_of_order(change, order_id)
     if invoice is None:

@@ -23,6 +23,7 @@ from masthead.store.billing import payments
 from masthead.store.billing import reminders as stored
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import invoices_by_id
+from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.billing.reminders import Reminder
 from masthead.store.billing.settings import settings_of
 from masthead.store.books.operation import Operation, Reading
@@ -140,11 +141,11 @@ class Shown(NamedTuple):
 
 
 def of_payer(books: Books, subscriber_id: int) -> list[Shown]:
-    """Return the reminders of a payer, the oldest first."""
+    """Return the reminders of a payer, the oldest first. Raises NotFound for an unknown payer."""
     with books.read() as reading:
         return [
             Shown(number, each.invoice_id, each.reminded_on, each.level, each.fee)
-            for number, each in stored.reminders_of(reading, subscriber_id)
+            for number, each in stored.reminders_of(reading, kept_payer(reading, subscriber_id))
         ]
 
 

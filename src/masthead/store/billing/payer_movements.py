@@ -1,22 +1,36 @@
-"""What a payer was billed and paid, one row for each movement (billing, "What must hold")."""
+"""Who a payer is, and what a payer was billed and paid (billing, "What must hold")."""
+
+from collections.abc import Collection
 
 from masthead.billing.payer_statements import Movement
 from masthead.errors import no_subscriber
-from masthead.store.books.names import reader_named
 from masthead.store.books.operation import Reading
+from masthead.store.books.order_keys import listed
 
 
-def payer_named(reading: Reading, subscriber_id: int) -> str:
-    """Return the name of a payer, also of a deleted one. Raises NotFound if there is none."""
-    if not reading.row(
-        """
-        SELECT 1 FROM subscribers
-        WHERE account_id = :account_id AND subscriber_id = :subscriber_id
+def kept_payers(reading: Reading, ids: Collection[int]) -> dict[int, int]:
+    """Return the payers whom ids mean, by id: for a merged subscriber, the one who is kept.
+
+    Ids of nobody are left out.
+    """
+    if not ids:
+        return {}
+    rows = reading.rows_as(
+        tuple[int, int],
+        f"""
+        SELECT subscriber_id, coalesce(merged_into, subscriber_id) FROM subscribers
+        WHERE account_id = :account_id AND subscriber_id IN ({listed(ids)})
         """,
-        subscriber_id=subscriber_id,
-    ):
+    )
+    return dict(rows)
+
+
+def kept_payer(reading: Reading, subscriber_id: int) -> int:
+    """Return the payer whom an id means, also a deleted one. Raises NotFound if there is none."""
+    kept = kept_payers(reading, [subscriber_id])
+    if subscriber_id not in kept:
         raise no_subscriber(reading.account_id, subscriber_id)
-    return reader_named(reading, subscriber_id)
+    return kept[subscriber_id]
 
 
 def movements_of(reading: Reading, subscriber_id: int) -> list[Movement]:

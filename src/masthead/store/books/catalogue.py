@@ -13,6 +13,7 @@ from masthead.errors import BadInput, NotFound
 from masthead.store.books.catalogue_records import Bundle, PlannedIssue, Product, Publication
 from masthead.store.books.derived_values import refresh
 from masthead.store.books.ids import next_ids
+from masthead.store.books.issue_references import check_removable
 from masthead.store.books.moved_issues import begin_with_moved
 from masthead.store.books.operation import Operation, Reading
 from masthead.store.books.serving_sql import NOT_PAID
@@ -231,33 +232,11 @@ def set_issue(books: Operation, issue_id: int, values: Values) -> list[str]:
 def remove_issue(books: Operation, issue_id: int) -> None:
     """Remove an issue from the plan.
 
-    Raises what :func:`set_issue` raises. Raises BadInput too if the issue was reopened and has
-    revenue, since the bookings name it for good, or if a subscription ends after it.
+    Raises what :func:`set_issue` raises. Raises BadInput too if the issue was reopened and
+    something names it for good, such as revenue or a complaint, or if a subscription ends after it.
     """
     found = _open_issue(books, issue_id)
-    if books.row(
-        "SELECT 1 FROM revenue WHERE account_id = :account_id AND issue_id = :issue_id LIMIT 1",
-        issue_id=issue_id,
-    ):
-        raise BadInput(
-            f"issue {issue_id} was closed once, and revenue was booked for it: it stays in the "
-            "plan, where it can get another date",
-            code="booked_issue",
-            issue=issue_id,
-        )
-    cancelled = books.row(
-        """
-        SELECT min(subscription_id) FROM cancellations
-        WHERE account_id = :account_id AND after_issue_id = :issue_id
-        """,
-        issue_id=issue_id,
-    )
-    if cancelled and cancelled[0] is not None:
-        raise BadInput(
-            f"subscription {cancelled[0]} was cancelled after issue {issue_id}: undo that first",
-            code="cancelled_meanwhile",
-            subscription=cancelled[0],
-        )
+    check_removable(books, issue_id)
     books.change(
         "DELETE FROM issues WHERE account_id = :account_id AND issue_id = :issue_id",
         issue_id=issue_id,

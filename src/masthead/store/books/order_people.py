@@ -96,8 +96,10 @@ def look_up(books: Operation, people: Iterable[Person]) -> None:
     ids += [each.subscriber_id for email in emails for each in found[email]]
     found = readers_by(books, "renewal_code_lower", codes)
     ids += [each.subscriber_id for code in codes for each in found[code]]
-    readers_by(books, "subscriber_id", ids)
-    addresses_of(books, ids)
+    found = readers_by(books, "subscriber_id", ids)
+    kept = [one.merged_into for each in ids for one in found[each] if one.merged_into is not None]
+    readers_by(books, "subscriber_id", kept)
+    addresses_of(books, [*ids, *kept])
     named = (each.subscriber_id is not None or each.renewal_code for each in people)
     look_up_resembling(
         books, [each for each, is_named in zip(people, named, strict=True) if not is_named]
@@ -132,13 +134,13 @@ def _by_id(books: Reading, person: Person, prefix: str) -> int | None:
             f"{reader_named(books, reader.subscriber_id)} does not have the renewal code "
             f"{person.renewal_code!r}",
         )
+    named = reader_named(books, reader.subscriber_id) if reader.delete_date is not None else ""
+    said = f"{named} was deleted on"
     if reader.merged_into is not None:
-        return reader.merged_into
+        (reader,) = readers_by(books, "subscriber_id", [reader.merged_into])[reader.merged_into]
+        said = f"{named} was merged into another reader, who was deleted on"
     if reader.delete_date is not None:
-        raise RefusedOrder(
-            f"{prefix}{name}",
-            f"{reader_named(books, reader.subscriber_id)} was deleted on {reader.delete_date[:10]}",
-        )
+        raise RefusedOrder(f"{prefix}{name}", f"{said} {reader.delete_date[:10]}")
     return reader.subscriber_id
 
 
