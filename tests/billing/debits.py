@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from masthead.books import debit_returns, debit_runs, mandates
+from masthead.books import billing_settings, debit_returns, debit_runs, mandates
 from masthead.books.mandates import Given
 from tests.bank_files.camt_files import IBAN, Booked, Detail, document
 from tests.bank_files.debits import Held, check_schema, held_by
@@ -34,6 +34,12 @@ SETTINGS = {"seller_iban": IBAN, "creditor_id": "DE98ZZZ09999999999"}
 def fill(desk: Desk, **settings: str) -> None:
     """Write the account of ``tests.billing.bureau`` in euros, with a bank account."""
     desks.fill(desk, **SETTINGS, **settings)
+    desks.use_currency(desk, "EUR")
+
+
+def collect(desk: Desk) -> None:
+    """Let the account of ``tests.billing.bureau`` collect by direct debit."""
+    billing_settings.set_values(desk.books, SETTINGS)
     desks.use_currency(desk, "EUR")
 
 

@@ -21,6 +21,7 @@ from masthead.circulation.ordering import Item, Order, Person
 from masthead.errors import BadInput
 from masthead.loading.letter_pdfs import write_announcements
 from tests.billing.bureau import pay
+from tests.billing.debits import collect
 from tests.billing.renewing import (
     ANNOUNCED,
     RENEWED,
@@ -86,8 +87,25 @@ def test_the_giver_gets_the_letter_of_a_gift(bureau: Desk) -> None:
 
 
 def test_who_pays_by_direct_debit_reads_the_mandate(bureau: Desk) -> None:
-    reader(bureau)
-    bureau.put(
+    collect(bureau)
+    _with_mandate(bureau)
+    (letter,) = _letters(bureau)
+    assert (letter.mandate, letter.iban_end) == ("M-1", "3000")
+
+
+def test_an_account_that_does_not_collect_announces_an_invoice_despite_a_mandate(
+    bureau: Desk,
+) -> None:
+    """decisions, "How a reader with a mandate pays": without euros, nothing is collected."""
+    _with_mandate(bureau)
+    (letter,) = _letters(bureau)
+    assert (letter.mandate, letter.iban_end) == ("", "")
+
+
+def _with_mandate(desk: Desk) -> None:
+    """Announce the renewal of a payer with a mandate."""
+    reader(desk)
+    desk.put(
         "mandates",
         mandate_id=1,
         subscriber_id=1,
@@ -98,9 +116,7 @@ def test_who_pays_by_direct_debit_reads_the_mandate(bureau: Desk) -> None:
         status="active",
         status_since="2026-01-01",
     )
-    night(bureau, ANNOUNCED)
-    (letter,) = _letters(bureau)
-    assert (letter.mandate, letter.iban_end) == ("M-1", "3000")
+    night(desk, ANNOUNCED)
 
 
 def test_who_wants_e_mail_gets_the_announcement_by_it(bureau: Desk) -> None:

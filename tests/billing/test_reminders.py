@@ -8,6 +8,7 @@ from masthead.billing.printed import from_json
 from masthead.billing.printed_reminders import PrintedReminder
 from masthead.billing.reminding import Level
 from masthead.books import (
+    billing_settings,
     disputes,
     erasure,
     invoices,
@@ -27,7 +28,9 @@ from tests.billing.bureau import (
     pay,
     refused,
     shown,
+    use_currency,
 )
+from tests.billing.debits import collect
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
@@ -167,6 +170,7 @@ def test_nobody_is_reminded_who_is_with_the_bank_disputes_or_is_deleted(bureau: 
 
 def test_who_pays_by_debit_is_reminded_once_the_bank_has_returned_it(bureau: Desk) -> None:
     """decisions, "Who is not reminded"."""
+    collect(bureau)
     levels(bureau)
     one, two = order(bureau), order(bureau)
     claim(bureau, one, "returned")
@@ -181,6 +185,7 @@ def test_who_pays_by_debit_is_reminded_once_the_bank_has_returned_it(bureau: Des
 
 def test_a_receipt_whose_payment_came_back_is_reminded_beside_a_mandate(bureau: Desk) -> None:
     """decisions, "Who is not reminded": no debit run takes a receipt."""
+    collect(bureau)
     levels(bureau)
     claim(bureau, order(bureau), "sent")
     receipt = order(bureau, is_paid=True)
@@ -188,6 +193,22 @@ def test_a_receipt_whose_payment_came_back_is_reminded_beside_a_mandate(bureau: 
     bureau.to(FIRST)
     (letter,) = reminders.due(bureau.books).letters
     assert [each.invoice.order_id for each in letter.due] == [receipt]
+
+
+def test_who_has_a_mandate_is_reminded_while_the_account_does_not_collect(bureau: Desk) -> None:
+    """decisions, "How a reader with a mandate pays": such an account sends an invoice."""
+    levels(bureau)
+    one, two = order(bureau), order(bureau)
+    claim(bureau, one, "cancelled")
+    bureau.to(FIRST)
+    (letter,) = reminders.due(bureau.books).letters
+    assert [each.invoice.order_id for each in letter.due] == [one, two]
+    use_currency(bureau, "EUR")
+    assert reminders.due(bureau.books).letters
+    collect(bureau)
+    assert not reminders.due(bureau.books).letters
+    billing_settings.set_values(bureau.books, {"creditor_id": ""})
+    assert reminders.due(bureau.books).letters
 
 
 def claim(desk: Desk, order_id: int, status: str) -> None:

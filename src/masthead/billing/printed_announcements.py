@@ -21,8 +21,8 @@ class PrintedAnnouncement(
     ``renews_on`` is the day on which the order is made, and ``stop_until`` the last day to stop it.
     ``net`` and ``tax`` are for all copies, with shipping. ``consent_on`` is the day of the consent,
     and ``consent`` its words. ``mandate`` and ``iban_end`` are the reference of the mandate and
-    the last four characters of its IBAN, '' if the payer has none. ``renewal_code`` identifies the
-    reader in an answer.
+    the last four characters of its IBAN, '' if the renewal is not collected. ``renewal_code``
+    identifies the reader in an answer.
     """
 
     subscription_id: int

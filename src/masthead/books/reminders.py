@@ -23,6 +23,7 @@ from masthead.store.billing import payments
 from masthead.store.billing import reminders as stored
 from masthead.store.billing.closed_months import check_bills
 from masthead.store.billing.invoices import invoices_by_id
+from masthead.store.billing.mandates import collects
 from masthead.store.billing.payer_movements import kept_payer
 from masthead.store.billing.reminders import Reminder
 from masthead.store.billing.settings import settings_of
@@ -195,7 +196,8 @@ def _levels(reading: Reading) -> list[Level]:
 
 def _select(reading: Reading, settings: BillingSettings, credits_: dict[int, int]) -> Selected:
     levels = _levels(reading)
-    overdue = stored.overdue(reading, day_after(reading.today, -levels[0].days))
+    due_by = day_after(reading.today, -levels[0].days)
+    overdue = stored.overdue(reading, due_by, collects=collects(reading, settings))
     return select(levels, overdue, reading.today, tolerance=settings.tolerance, credits_=credits_)
 
 

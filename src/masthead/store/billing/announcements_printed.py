@@ -14,6 +14,7 @@ from masthead.billing.settings import BillingSettings
 from masthead.billing.spoken import spoken
 from masthead.contract.printable import printable
 from masthead.store.billing.announced_renewals import CANDIDATE, Candidate
+from masthead.store.billing.mandates import collects
 from masthead.store.billing.printing import person_of
 from masthead.store.books.mail_file import address_of
 from masthead.store.books.operation import Reading
@@ -68,7 +69,7 @@ def printed_announcements(
     """Return what some announcements print, by their ids."""
     sql = _sql(f"a.announcement_id IN ({listed(announcements)})")
     rows = reading.connection.rows(sql, account_id=reading.account_id)
-    return [_printed(row, settings, seller, reading.currency) for row in rows]
+    return [_printed(row, settings, seller, reading) for row in rows]
 
 
 def announcements_of_day(
@@ -77,7 +78,7 @@ def announcements_of_day(
     """Yield what the announcements of a day print, without those that were mailed or stopped."""
     rows = reading.connection.stream(_sql(_OF_A_DAY), account_id=reading.account_id, day=day)
     for row in rows:
-        yield _printed(row, settings, seller, reading.currency)
+        yield _printed(row, settings, seller, reading)
 
 
 def count_of_day(reading: Reading, day: str) -> int:
@@ -125,7 +126,7 @@ def _sql(which: str) -> str:
 
 
 def _printed(
-    row: tuple[object, ...], settings: BillingSettings, seller: Seller, currency: str
+    row: tuple[object, ...], settings: BillingSettings, seller: Seller, reading: Reading
 ) -> PrintedAnnouncement:
     width = len(Candidate._fields)
     of = Candidate._make(row[:width])
@@ -137,6 +138,7 @@ def _printed(
     copies = line_copies * copies_of(
         of.bundle_id, of.ordered_bundle_id, of.ordered_copies, of.term_copies, line_copies
     )
+    is_collected = collects(reading, settings)
     return PrintedAnnouncement(
         subscription_id=of.subscription_id,
         announced_on=more.announced_on,
@@ -144,7 +146,7 @@ def _printed(
         payer=payer,
         reader="" if of.payer_id == of.subscriber_id else printable(names),
         language=spoken(settings, payer).language,
-        currency=currency,
+        currency=reading.currency,
         prices_with_tax=settings.prices_with_tax,
         publication=printable(more.publication or ""),
         bundle=printable(more.bundle or ""),
@@ -158,6 +160,6 @@ def _printed(
         consent_on=more.given_on,
         consent=printable(more.words or ""),
         renewal_code=more.renewal_code or "",
-        mandate=more.mandate or "",
-        iban_end=more.iban_end or "",
+        mandate=(more.mandate or "") if is_collected else "",
+        iban_end=(more.iban_end or "") if is_collected else "",
     )

@@ -33,6 +33,17 @@ class Reminder(NamedTuple):
 
 _REMINDER = ", ".join(f"r.{name}" for name in Reminder._fields)
 
+_NOT_COLLECTED = """
+    (i.kind <> 'invoice'
+        OR EXISTS (SELECT 1 FROM claims AS c
+            WHERE c.account_id = :account_id AND c.invoice_id = i.invoice_id
+                AND c.status = 'returned')
+        OR NOT EXISTS (SELECT 1 FROM mandates AS m
+            WHERE m.account_id = :account_id AND m.subscriber_id = i.subscriber_id
+                AND m.status = 'active' AND m.iban IS NOT NULL))
+    """
+"""Whether no debit run of an account that collects will take the invoice ``i``."""
+
 
 def levels_of(books: Reading) -> list[Level]:
     """Return the levels of an account in their order."""
@@ -68,16 +79,17 @@ def remove_level(books: Operation, number: int) -> bool:
     )
 
 
-def overdue(books: Reading, due_by: str) -> list[Overdue]:
+def overdue(books: Reading, due_by: str, *, collects: bool) -> list[Overdue]:
     """Return the invoices that are open and were due on a day or before, whom a reminder can reach.
 
     A receipt whose payment came back was due when it was made. Not among them are fees of
-    reminders, invoices that are with the bank, or will be handed in to it (the payer has an active
-    mandate, and no claim of the invoice was returned), those whose order is disputed, and those of
-    deleted payers. A receipt that is open again is not handed in.
+    reminders, invoices that are with the bank, or will be handed in to it (the account ``collects``
+    by mandates, the payer has an active one, and no claim of the invoice was returned), those whose
+    order is disputed, and those of deleted payers. A receipt that is open again is not handed in.
     """
+    not_collected = f"AND {_NOT_COLLECTED}" if collects else ""
     rows = books.rows(
-        """
+        f"""
         SELECT i.invoice_id, i.number_text, i.subscriber_id, i.order_id, i.issued_on,
             coalesce(i.due_on, i.issued_on), i.total, i.open_cents, i.payment_reference,
             coalesce((SELECT max(r.level) FROM reminders AS r
@@ -101,13 +113,7 @@ def overdue(books: Reading, due_by: str) -> list[Overdue]:
             AND NOT EXISTS (SELECT 1 FROM claims AS c
                 WHERE c.account_id = :account_id AND c.invoice_id = i.invoice_id
                     AND c.status = 'sent')
-            AND (i.kind <> 'invoice'
-                OR EXISTS (SELECT 1 FROM claims AS c
-                    WHERE c.account_id = :account_id AND c.invoice_id = i.invoice_id
-                        AND c.status = 'returned')
-                OR NOT EXISTS (SELECT 1 FROM mandates AS m
-                    WHERE m.account_id = :account_id AND m.subscriber_id = i.subscriber_id
-                        AND m.status = 'active' AND m.iban IS NOT NULL))
+            {not_collected}
         """,
         due_by=due_by,
     )
