@@ -18,6 +18,7 @@ from masthead.books import (
 )
 from masthead.books.open_items import credit_of
 from masthead.books.payer_payments import Incoming
+from masthead.circulation.amounts import CENTS_MAX, in_currency
 from masthead.circulation.ordering import Item, Order, Person
 from tests.billing.bureau import TODAY, accounts, fill, money, number_of, order, pay, refused, shown
 
@@ -192,6 +193,20 @@ def test_paying_an_order_pays_its_invoice_in_parts_too(bureau: Desk) -> None:
     payments.pay(bureau.books, one)
     assert shown(bureau, one).invoice.open_cents == 0
     assert "was paid on" in refused(bureau, payments.pay, one)
+
+
+def test_a_payment_of_an_order_is_above_0_and_has_a_short_reference(bureau: Desk) -> None:
+    one, two = order(bureau), before_billing(bureau, 2)
+    for key, cents in ((one, 0), (one, -1), (two, 0)):
+        said = refused(bureau, payments.pay, key, payments.Payment(cents=cents))
+        assert said == "the amount of a payment is above 0"
+    most = in_currency(CENTS_MAX, "USD")
+    assert refused(bureau, payments.pay, one, payments.Payment(cents=CENTS_MAX + 1)) == (
+        f"the amount of a payment is at most {most}"
+    )
+    for long in (payments.Payment(reference="x" * 201), payments.Payment("x" * 201)):
+        assert "has 201 characters: 200 is the most" in refused(bureau, payments.pay, one, long)
+    assert bureau.table("payments") == []
 
 
 def test_a_part_of_an_order_without_an_invoice_pays_a_part_of_a_new_one(bureau: Desk) -> None:

@@ -99,6 +99,7 @@ def test_a_payment_of_a_month_that_has_ended_is_booked_to_today(desk: Desk) -> N
 
 def test_a_payment_is_not_to_come_not_before_its_order_and_not_a_part(desk: Desk) -> None:
     for payment, words in (
+        (Payment(reference="x" * 201), "has 201 characters: 200 is the most"),
         (Payment(paid_on="2026-04-16"), "is still to come"),
         (Payment(paid_on="2026-03-29"), "the order is of 2026-03-30"),
         (

@@ -128,8 +128,7 @@ def _check_new(change: Operation, payment_id: int) -> None:
 
 def _checked(change: Operation, incoming: Incoming) -> Incoming:
     day = check_day(change, incoming.value_date)
-    if not 0 < incoming.cents <= CENTS_MAX:
-        raise BadInput("the amount of a payment is above 0", field="amount")
+    check_amount(change, incoming.cents)
     if not 0 <= incoming.fee <= incoming.cents:
         raise BadInput("the fee is at most the amount of the payment", field="fee")
     return incoming._replace(
@@ -137,6 +136,15 @@ def _checked(change: Operation, incoming: Incoming) -> Incoming:
         payment_type=checked_text(incoming.payment_type, "type"),
         reference=checked_text(incoming.reference, "reference"),
     )
+
+
+def check_amount(change: Operation, cents: int) -> None:
+    """Raise BadInput, with the ``field``, for an amount that no payment has."""
+    if cents <= 0:
+        raise BadInput("the amount of a payment is above 0", field="amount")
+    if cents > CENTS_MAX:
+        most = in_currency(CENTS_MAX, change.currency)
+        raise BadInput(f"the amount of a payment is at most {most}", field="amount")
 
 
 def check_day(change: Operation, day: str | None) -> str:

@@ -78,12 +78,19 @@ def pay(books: Books, order_id: int, payment: Payment = TODAY, *, dry_run: bool 
     The day is booked as it is, or to today if its month has ended. What was delivered on credit is
     earned on the same day. Raises NotFound if there is no such order, BadInput if it is history, is
     already paid, or has nothing left to pay for. Raises BadInput, with the ``field``, for a day to
-    come, a day before the order, and a sum that is not the one that is due.
+    come, a day before the order, a text that is too long, and a sum that is not the one that is
+    due. An account that bills takes each sum above 0.
     """
     with books.change(dry_run=dry_run) as change:
+        payment = payment._replace(
+            payment_type=payer_payments.checked_text(payment.payment_type, "type"),
+            reference=payer_payments.checked_text(payment.reference, "reference"),
+        )
         order = bookable(change, order_id)
         if is_billing(change):
             payer_payments.check_day(change, payment.paid_on)
+            if payment.cents is not None:
+                payer_payments.check_amount(change, payment.cents)
         else:
             _check_day(change, order, payment.paid_on)
         if order.paid_on is not None:
