@@ -211,19 +211,11 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
     Raises BadInput if the subscription was cancelled otherwise since, or if it cannot be undone.
     """
     subscription_id = made.subscription_id or 0
-    before, after = made.before or {}, made.after or {}
-    noted = stored.noted(change, subscription_id)
+    before = made.before or {}
     if made.kind == "cancel":
-        is_as_left = noted is not None and noted[:3] == (
-            after["reason"],
-            made.made_at[:10],
-            after["after_issue"],
-        )
-        if not is_as_left and not after["at_once"]:
-            raise BadInput("the cancelling was changed since: it cannot be undone any more")
-        cancelling.uncancel(books, subscription_id)
+        _undo_cancelling(books, change, made)
         return
-    if noted is not None:
+    if stored.noted(change, subscription_id) is not None:
         raise BadInput("the subscription was cancelled again since")
     cancelling.cancel(
         books,
@@ -233,6 +225,22 @@ def undo(books: Books, change: Operation, made: ReaderChange) -> None:
         at_end=bool(before["at_end"]),
         reason=before["reason"],
     )
+
+
+def _undo_cancelling(books: Books, change: Operation, made: ReaderChange) -> None:
+    """Take back a cancelling that is as the reader left it. The reader was given no money back."""
+    subscription_id, after = made.subscription_id or 0, made.after or {}
+    find = stored.ended_by if after["at_once"] else stored.noted
+    is_at_end = after["after_issue"] is None and not after["at_once"]
+    if find(change, subscription_id) != (
+        after["reason"],
+        made.made_at[:10],
+        after["after_issue"],
+        int(is_at_end),
+        0,
+    ):
+        raise BadInput("the cancelling was changed since: it cannot be undone any more")
+    cancelling.uncancel(books, subscription_id, takes_back=False)
 
 
 def check_own(reading: Reading, subscriber_id: int, subscription_id: int) -> None:

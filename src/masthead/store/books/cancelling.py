@@ -39,12 +39,20 @@ def noted(books: Reading, subscription_id: int) -> Noted | None:
 
     Return None if the subscription is not cancelled, or has ended.
     """
+    return _noted(books, subscription_id, "ended_on IS NULL")
+
+
+def ended_by(books: Reading, subscription_id: int) -> Noted | None:
+    """Return the cancelling by which a subscription has ended, None if there is none."""
+    return _noted(books, subscription_id, "ended_on IS NOT NULL")
+
+
+def _noted(books: Reading, subscription_id: int, which: str) -> Noted | None:
     return books.row_as(
         Noted,
-        """
+        f"""
         SELECT reason, made_on, after_issue_id, at_end, is_refund FROM cancellations
-        WHERE account_id = :account_id AND subscription_id = :subscription_id
-            AND ended_on IS NULL
+        WHERE account_id = :account_id AND subscription_id = :subscription_id AND {which}
         """,
         subscription_id=subscription_id,
     )
