@@ -7,9 +7,14 @@ from contextlib import closing
 from signal import SIGKILL
 from typing import TYPE_CHECKING
 
-from masthead.books import invoices
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from masthead.billing import numbering
+from masthead.books import billing_settings, invoices
 from masthead.books.account import Books
-from masthead.errors import MastheadError
+from masthead.errors import BadInput, MastheadError
 from masthead.store import open_store
 from tests.billing.bureau import number_of, order
 from tests.billing.dying_bills import MODULE, take_order
@@ -122,3 +127,40 @@ def test_two_operators_cancel_one_invoice_once(bureau: Desk) -> None:
     assert sorted(done) == ["", f"nothing of receipt {number} is left to take back"]
     assert _numbers(bureau, "credit_note") == [1]
     check_sums(bureau)
+
+
+@pytest.mark.parametrize(
+    ("form", "other", "is_refused"),
+    [
+        ("{year}-{number:06}", "2026-{number:06}", True),
+        ("2026-{number:06}", "{year}-{number:06}", True),
+        ("R{number}", "{year}-{number}", False),
+        ("A{number}", "a{year}-{number}", False),
+        ("R1{number}", "R{number:02}", True),
+        ("{year}-{number:06}", "{year}-{number:04}", False),
+    ],
+)
+def test_a_new_form_gives_no_number_a_second_time(
+    bureau: Desk, form: str, other: str, *, is_refused: bool
+) -> None:
+    billing_settings.set_values(bureau.books, {"invoice_number": form})
+    first = number_of(bureau, order(bureau, 1))
+    if is_refused:
+        with pytest.raises(BadInput, match=f"gives the number {first} a second time"):
+            billing_settings.set_values(bureau.books, {"invoice_number": other})
+    else:
+        billing_settings.set_values(bureau.books, {"invoice_number": other})
+    second = number_of(bureau, order(bureau, 2))
+    assert first != second
+    assert invoices.show(bureau.books, first).invoice.number_text == first
+
+
+@given(
+    form=st.sampled_from(["{year}-{number:06}", "R{number}", "{number:03}/{year}", "7{number}"]),
+    year=st.integers(2000, 2100),
+    number=st.integers(1, 10_000_000),
+)
+def test_a_written_number_is_read(form: str, year: int, number: int) -> None:
+    found = numbering.read(form, numbering.written(form, year, number).lower())
+    assert found == (year if numbering.has_year(form) else None, number)
+    assert numbering.read(form, "C-00001") is None

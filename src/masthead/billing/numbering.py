@@ -1,11 +1,20 @@
 """How the number of an invoice is written (billing, "Invoice")."""
 
 import re
+from typing import NamedTuple
 
 from masthead.errors import BadInput
 
 NUMBER_LENGTH_MAX = 30
 """The most characters of a written number, with the year 2026 and the number 999999."""
+
+
+class Read(NamedTuple):
+    """The parts of a written number; ``year`` is None if its form has none."""
+
+    year: int | None
+    number: int
+
 
 _FIELD = re.compile(r"\{(?:year|number(?::0[1-9])?)\}")
 _PADDING = re.compile(r":0[1-9]")
@@ -50,6 +59,32 @@ def are_alike(one: str, other: str) -> bool:
 def has_year(form: str) -> bool:
     """Return whether the numbers of a form begin again at 1 with each year."""
     return "{year}" in form
+
+
+def series_of(form: str, year: int, *, is_credit: bool) -> str:
+    """Return the name of the series that the numbers of a form have in a year."""
+    kind = "credit_note" if is_credit else "invoice"
+    return f"{kind} {year}" if has_year(form) else kind
+
+
+def read(form: str, text: str) -> Read | None:
+    """Return the parts of a number that the form could have written; None if it could not.
+
+    Letter case does not count.
+    """
+    pattern = ""
+    end = 0
+    for field in _FIELD.finditer(form):
+        width = int(field[0][-2]) if ":" in field[0] else 1
+        digits = rf"(?P<number>[0-9]{{{width}}}|[1-9][0-9]{{{width},}})"
+        pattern += re.escape(form[end : field.start()])
+        pattern += r"(?P<year>[0-9]{4})" if field[0] == "{year}" else digits
+        end = field.end()
+    found = re.fullmatch(pattern + re.escape(form[end:]), text, re.IGNORECASE)
+    if found is None:
+        return None
+    year = found.groupdict().get("year")
+    return Read(None if year is None else int(year), int(found["number"]))
 
 
 def written(form: str, year: int, number: int) -> str:

@@ -4,12 +4,14 @@ An account that bills makes an invoice of each order with a price. Its settings 
 invoices are numbered, and to which accounts the journal posts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from masthead.billing import numbering
 from masthead.billing.settings import (
     SETTINGS,
+    BillingSettings,
     check_alike,
     lacking_for_invoices,
     settings_from,
@@ -20,8 +22,10 @@ from masthead.books.account import Books
 from masthead.circulation.amounts import in_currency
 from masthead.contract.printable import counted, listed
 from masthead.errors import BadInput
+from masthead.store.billing import invoices
 from masthead.store.billing import settings as stored
 from masthead.store.billing.journal import deferred_at_begin, post
+from masthead.store.books.operation import Operation
 from masthead.store.setting_texts import save_texts, stored_texts
 
 _FIXED = ("tax_due",)
@@ -94,8 +98,9 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
 
     Raises BadInput for a name that no setting has, for a bad value, for two settings that do not
     fit together, for a folder of templates that is not there, and for a change that an account that
-    bills cannot make: an invoice needs the seller, and when tax is due is fixed. Raises BadUsage if
-    the packages that check an IBAN or a VAT number are not installed.
+    bills cannot make: an invoice needs the seller, when tax is due is fixed, and no number is given
+    a second time. Raises BadUsage if the packages that check an IBAN or a VAT number are not
+    installed.
     """
     texts = {name: stored_text(name, text) for name, text in values.items()}
     with books.change(dry_run=dry_run) as change:
@@ -108,6 +113,7 @@ def set_values(books: Books, values: Mapping[str, str], *, dry_run: bool = False
         if change.billing_begun_on is not None:
             now = texts_of(settings_from(before.items()))
             _check_running(change.billing_begun_on, now, texts_of(after))
+            _check_numbers(change, after, changed)
             _check_seller(lacking_for_invoices(after), "billing has begun, and")
         if changed:
             save_texts(change, "billing_settings", changed)
@@ -122,6 +128,23 @@ def _check_running(begun: str, now: Mapping[str, str], after: Mapping[str, str])
                 f"{name} is {now[name]} since billing began on {begun}: it cannot change after "
                 "that, since the journal would not add up"
             )
+
+
+def _check_numbers(change: Operation, after: BillingSettings, changed: Collection[str]) -> None:
+    """Raise BadInput if a new form of numbers could give one that a document has already."""
+    forms = {"invoice_number": after.invoice_number, "credit_note_number": after.credit_note_number}
+    year = int(change.today[:4])
+    for name in forms.keys() & changed:
+        form = forms[name]
+        is_credit = name == "credit_note_number"
+        last = invoices.last_number(change, numbering.series_of(form, year, is_credit=is_credit))
+        for text in invoices.number_texts(change):
+            found = numbering.read(form, text)
+            if found and (found.year or year, found.number) > (year, last):
+                raise BadInput(
+                    f"{name} would be {form}, which gives the number {text} a second time: write "
+                    "the new numbers with another letter or sign"
+                )
 
 
 def _check_seller(missing: Sequence[str], why: str) -> None:

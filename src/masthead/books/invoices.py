@@ -215,8 +215,8 @@ class WrittenOff(NamedTuple):
         said = f"{in_currency(self.cents, self.currency)} of invoice {self.number} is written off"
         if not self.terms:
             return said
-        word = "go on" if self.is_kept else "end"
-        return f"{said}; {counted(self.terms, 'term')} {word}{'' if self.terms > 1 else 's'}"
+        one, more = ("goes on", "go on") if self.is_kept else ("ends", "end")
+        return f"{said}; {counted(self.terms, 'term')} {one if self.terms == 1 else more}"
 
 
 def write_off(

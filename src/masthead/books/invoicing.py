@@ -166,9 +166,7 @@ def numbered(
     is_credit = kind == "credit_note"
     form = settings.credit_note_number if is_credit else settings.invoice_number
     year = int(change.today[:4])
-    series = "credit_note" if is_credit else "invoice"
-    if numbering.has_year(form):
-        series += f" {year}"
+    series = numbering.series_of(form, year, is_credit=is_credit)
     number = invoices.next_number(change, series)
     return Invoice(
         invoice_id=change.new_id("invoices"),

@@ -82,6 +82,24 @@ _GREATEST_OF_ALL = of_all("greatest_number(l.account_id, :series)")
 """For a reader, whose connection does not see the invoices of others."""
 
 
+def last_number(books: Operation, series: str) -> int:
+    """Return the last number of a series, 0 if it has none."""
+    return (
+        books.direct.value_as(
+            int,
+            _GREATEST if books.direct.reader_id is None else _GREATEST_OF_ALL,
+            account_id=books.account_id,
+            series=series,
+        )
+        or 0
+    )
+
+
+def number_texts(books: Reading) -> list[str]:
+    """Return the numbers of all invoices, receipts and credit notes, as they are printed."""
+    return books.column_as(str, "SELECT number_text FROM invoices WHERE account_id = :account_id")
+
+
 def next_number(books: Operation, series: str) -> int:
     """Return the next number of a series: one more than its last one.
 
@@ -90,12 +108,7 @@ def next_number(books: Operation, series: str) -> int:
     """
     memory = books.memory(_NUMBERS)
     if series not in memory:
-        memory[series] = books.direct.value_as(
-            int,
-            _GREATEST if books.direct.reader_id is None else _GREATEST_OF_ALL,
-            account_id=books.account_id,
-            series=series,
-        )
+        memory[series] = last_number(books, series)
     memory[series] += 1
     number: int = memory[series]
     return number
