@@ -6,12 +6,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from masthead.books import cancelling, reader_cancelling, reader_changes
-from tests.readers_books.household import BEN, of, reader, refused
+from masthead.billing.reminding import Level
+from masthead.books import (
+    cancelling,
+    invoices,
+    reader_cancelling,
+    reader_changes,
+    reader_orders,
+    refunds,
+    reminder_levels,
+    reminders,
+)
+from masthead.books.reader_orders import Wanted
+from tests.readers_books.household import BEN, of, reader, refused, show_bundle
 
 if TYPE_CHECKING:
     from tests.circulation.desk import Desk
 
+BUY = Wanted("buy", 1, "invoice")
+_FAY = {"last_name": "Fay", "address": "4 Elm", "city": "Cork", "country_name": "Ireland"}
+GIFT = Wanted("gift", 1, "invoice", recipient=_FAY)
 CHANGED = "the cancelling was changed since: it cannot be undone any more"
 
 
@@ -71,3 +85,33 @@ def test_undoing_leaves_the_refund_that_a_clerk_added_to_an_unlimited_one(househ
     (noted,) = [each for each in household.table("cancellations") if each["subscription_id"] == key]
     cancelling.cancel(household.books, key, refund=True, after_issue=noted["after_issue_id"])
     assert str(refused(household, undo, household, "cancel")) == CHANGED
+
+
+# Orders
+
+
+@pytest.mark.parametrize("use", ["buy", "gift"])
+def test_undoing_an_order_leaves_nothing_of_its_invoice_open(household: Desk, use: str) -> None:
+    """decisions, "When shipping is given back"."""
+    show_bundle(household)
+    household.put(
+        "shipping_prices", shipping_price_id=1, type="Print", cents=500, begins_on="2020-01-01"
+    )
+    wanted = BUY if use == "buy" else GIFT
+    placed = reader_orders.order(reader(household, BEN), BEN, wanted)
+    assert placed.cents == 1784
+    undo(household, "order")
+    shown = invoices.show(household.books, str(placed.number))
+    assert (shown.invoice.total, shown.invoice.open_cents) == (1784, 0)
+    order = reader_orders.show(reader(household, BEN), BEN, placed.order_id)
+    assert (order.open_cents, order.has_ended) == (0, True)
+    reminder_levels.set_level(household.books, Level(1, 7, 0, "nothing", None))
+    household.to("2026-06-15")
+    assert str(placed.number) not in str(reminders.due(household.books))
+
+
+def test_undoing_leaves_an_order_that_a_clerk_ended_since(household: Desk) -> None:
+    show_bundle(household)
+    placed = reader_orders.order(reader(household, BEN), BEN, BUY)
+    refunds.refund(household.books, placed.order_id)
+    assert "has ended since" in str(refused(household, undo, household, "order"))

@@ -8,7 +8,7 @@ for a record that is not the reader's, and BadInput with a code of
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
-from masthead.books import orders, reader_shop, refunds
+from masthead.books import orders, reader_shop
 from masthead.books.account import Books
 from masthead.books.reader_acts import Act, acting, not_yours, own_subscription
 from masthead.books.reader_addresses import checked_address
@@ -18,16 +18,15 @@ from masthead.circulation.ordering import Item, Order, Person, RefusedOrder
 from masthead.circulation.reader_rules import check_day, check_text, refused
 from masthead.contract.subscription_types import PRINTED
 from masthead.databases.queries import Batch
-from masthead.errors import BadInput, NotFound
+from masthead.errors import NotFound
 from masthead.store import page_settings
 from masthead.store.billing import settings as billing_settings
 from masthead.store.billing.invoices import invoice_of_order
 from masthead.store.billing.mandates import collecting_mandate, collects, has_active
 from masthead.store.books import reader_changes, reader_home, reader_page
 from masthead.store.books.catalogue import Line, lines_by_bundle, publications
-from masthead.store.books.operation import Operation, Reading, is_here
+from masthead.store.books.operation import Reading, is_here
 from masthead.store.books.order_details import show_order
-from masthead.store.books.reader_changes import ReaderChange
 from masthead.store.books.subscription import is_to_end
 
 Use = Literal["renew", "buy", "gift"]
@@ -320,17 +319,6 @@ def of_form(books: Books, subscriber_id: int, form: str) -> int:
             if form and (each.after or {}).get("form") == form:
                 return int((each.after or {})["order_id"])
     raise not_yours()
-
-
-def undo(books: Books, change: Operation, made: ReaderChange) -> None:
-    """End what an order brought that is not paid. Raises BadInput if something was paid."""
-    order_id = int((made.after or {})["order_id"])
-    found = show_order(change.connection, change.account_id, order_id)
-    invoice = invoice_of_order(change, order_id)
-    is_settled = invoice is not None and invoice.open_cents != invoice.total
-    if found.fields["paid_on"] or is_settled:
-        raise BadInput("the order was paid since: give the money back on the page of the order")
-    refunds.refund(books, order_id)
 
 
 def _payments(reading: Reading, subscriber_id: int) -> tuple[Payment, ...]:
