@@ -172,7 +172,8 @@ def test_a_write_off_without_a_payment_costs_nothing_and_ends_the_term(bureau: D
 
 def test_a_write_off_that_keeps_the_term_makes_it_complimentary(bureau: Desk) -> None:
     one = order(bureau)
-    invoices.write_off(bureau.books, number_of(bureau, one), keep=True)
+    done = invoices.write_off(bureau.books, number_of(bureau, one), keep=True)
+    assert done.sentence.endswith("; 1 term goes on")
     (term,) = bureau.table("terms")
     assert (term["price"], term["class"], term["kind"]) == (0, "complimentary", "free")
     assert term["issues_left"] == 12

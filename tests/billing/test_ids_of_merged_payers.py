@@ -80,6 +80,7 @@ def test_a_mandate_collects_from_the_kept_payer(merged: Desk) -> None:
 
 
 def test_what_is_asked_of_a_merged_id_is_that_of_the_kept_payer(merged: Desk) -> None:
+    """decisions, "The id of a merged payer"."""
     sign(merged, KEPT)
     payer_payments.add(merged.books, Incoming(1284, TODAY), subscriber_id=KEPT)
     read: list[Callable[[int], object]] = [
@@ -97,7 +98,7 @@ def test_what_is_asked_of_a_merged_id_is_that_of_the_kept_payer(merged: Desk) ->
 
 @pytest.mark.parametrize("payer", [KEPT, GONE])
 def test_an_erased_payer_gets_no_mandate(merged: Desk, payer: int) -> None:
-    """decisions, "Erasing removes the account of a payer"."""
+    """decisions, "Bank accounts of mandates"."""
     erasure.erase(merged.books, KEPT, "earn")
     said = refused(merged, mandates.add, payer, Given(PAYERS[1], account_holder="Ben"))
     assert said == f"the reader was deleted on {TODAY}"

@@ -280,7 +280,7 @@ def sold(reference: str, *items: Item) -> Order:
 def test_an_order_with_nothing_left_to_pay_does_not_refuse_the_file_of_a_shop(
     bureau: Desk,
 ) -> None:
-    """circulation, "Order": the same reference changes nothing and says so."""
+    """decisions, "A free order that is marked as paid later"."""
     bureau.put("bundles", bundle_id=2, name="Tide for free", price=0, tax=0)
     bureau.put(
         "bundle_lines",

@@ -117,6 +117,7 @@ def test_an_issue_that_was_reopened_can_be_taken_out_of_the_plan(free: Desk) -> 
 
 
 def test_an_issue_that_was_complained_about_stays_in_the_plan(free: Desk) -> None:
+    """decisions, "An issue with complaints stays in the plan"."""
     complaints.answer(free.books, 2, 3, "lost", "nothing")
     issues.reopen(free.books, 3)
     said = "issue 3 was closed once, and a reader complained about it: it stays in the plan"
