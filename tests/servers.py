@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from urllib.parse import quote, urlsplit
 
 import apsw
+import httpx2
 
 from tests import commands, forks
 from tests.postgres import name_of, unique
@@ -45,6 +46,10 @@ ASGI_ONLY = "MASTHEAD_ASGI_ONLY"
 LOG_LINE = re.compile(
     r"timestamp='|\{\"timestamp\":|Masthead serves on |metrics for Prometheus on |warning: "
 )
+
+KEPT = httpx2.Limits(keepalive_expiry=2)
+"""The connections of a client that a test keeps. A server closes one that is idle for 5 seconds, as
+long as httpx2 keeps it by default: a request that was sent just then got no response."""
 
 ROOT = Path(__file__).parents[1]
 MASTHEAD = [sys.executable, "-m", "masthead"]

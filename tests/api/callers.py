@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 
+from tests.servers import KEPT
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -85,7 +87,9 @@ class Caller:
         self.server = server
         self.api_key = api_key
         self.api_login = api_login
-        self._client = httpx2.Client(base_url=server.url, auth=(api_key, api_login), timeout=30)
+        self._client = httpx2.Client(
+            base_url=server.url, auth=(api_key, api_login), timeout=30, limits=KEPT
+        )
 
     def close(self) -> None:
         """Close the connections."""

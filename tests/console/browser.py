@@ -18,6 +18,7 @@ from masthead.console.app import create_app
 from masthead.console.server import config_of
 from masthead.server_socket import bind
 from masthead.store import operators
+from tests.servers import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,7 +37,7 @@ class Browser:
     def __init__(self, url: str) -> None:
         """``url`` is where the console is."""
         self.url = url
-        self.client = httpx2.Client(base_url=url, timeout=60)
+        self.client = httpx2.Client(base_url=url, timeout=60, limits=KEPT)
 
     def get(self, path: str, **more: str) -> httpx2.Response:
         """Ask for a page."""

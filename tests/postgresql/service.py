@@ -16,6 +16,7 @@ from masthead.store import accounts, open_store
 from tests.api.callers import ENTITIES, error_of
 from tests.loading.publisher import SMALL
 from tests.postgres import unique
+from tests.servers import KEPT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -132,6 +133,7 @@ class Client:
             base_url=server.url,
             auth=(API_KEY, API_LOGIN),
             timeout=DEADLINE_SECONDS,
+            limits=KEPT,
         )
 
     def __enter__(self) -> Self:

@@ -18,7 +18,7 @@ from masthead.server_socket import bind
 from masthead.store import open_store
 from masthead.store.postgresql import PostgresStore
 from tests.console.browser import input_values
-from tests.servers import as_readers
+from tests.servers import KEPT, as_readers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ class Browser:
     def __init__(self, url: str, site: str) -> None:
         """``url`` is where the pages are, ``site`` the name of the site."""
         self.site = site
-        self.client = httpx2.Client(base_url=url, timeout=60)
+        self.client = httpx2.Client(base_url=url, timeout=60, limits=KEPT)
 
     def at(self, path: str) -> str:
         """Return the path of a page by its path within the site."""
