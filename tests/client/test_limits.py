@@ -1,8 +1,8 @@
 """No service holds a call for ever, and none fills the memory (rules, "Client: limits").
 
 Whatever drips here would end well after three seconds, and whatever is too long after some
-megabytes: so a client without limits returns a result. Calls that succeed have the time of
-:class:`Clock`, which no busy machine can use up.
+megabytes: so a client without limits returns a result. Calls that succeed are timed by
+:class:`Clock`, so that they cannot time out on a busy machine.
 """
 
 from __future__ import annotations
@@ -56,26 +56,26 @@ LISTS = '{"list_downloads": []}'
 
 
 class Clock:
-    """The time of :mod:`masthead.client.limits`: a look takes a fortieth of a client's limit."""
+    """The time of :mod:`masthead.client.limits`, which each reading moves by half a second."""
 
     STEP_S = 0.5
 
     def __init__(self) -> None:
         self.now = 0.0
-        self._was_looked_at = threading.Event()
+        self._was_read = threading.Event()
 
     def monotonic(self) -> float:
-        """Return the time, and let it go on."""
+        """Return the time, and move it."""
         self.now += self.STEP_S
-        self._was_looked_at.set()
+        self._was_read.set()
         return self.now
 
     def dripped(self, whole: str, drop: bytes = b" ") -> Iterator[bytes]:
-        """Yield drops, each after a look of the client, until three limits are over; then all."""
+        """Yield drops, each after the client has read the time, for three limits; then all."""
         while self.now < 3 * LIMIT_S:
             yield drop
-            self._was_looked_at.wait(1)
-            self._was_looked_at.clear()
+            self._was_read.wait(1)
+            self._was_read.clear()
         yield whole.encode()
 
 
